@@ -1,0 +1,21 @@
+//! What `#[locked_task]` checks at compile time and the tasklock runtime checks again at startup.
+//!
+//! Both read the same durations, names and lease timings, and both must refuse the same mistakes in
+//! the same words. This crate is that one grammar. It has no dependencies, because the macro pays
+//! for each of them in every user's build.
+//!
+//! - [`parse_duration`] and [`display_duration`]: `"1h30m"` and back
+//! - [`check_name`]: what a task or a named lease may be called
+//! - [`Timing`]: how `ttl`, `heartbeat` and `margin` must fit together
+//!
+//! This is an implementation detail of tasklock: applications need not depend on it.
+
+mod duration;
+mod mistake;
+mod name;
+mod timing;
+
+pub use crate::duration::{MAX_DURATION, MIN_EVERY, display_duration, parse_duration};
+pub use crate::mistake::DurationError;
+pub use crate::name::{MAX_NAME_BYTES, NameError, check_name};
+pub use crate::timing::{Timing, TimingError, TimingOption};

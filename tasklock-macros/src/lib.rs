@@ -1,0 +1,35 @@
+//! The `#[locked_task]` attribute. Use it through `tasklock_runtime`, which re-exports it.
+
+mod expand;
+mod fallback;
+mod options;
+mod signature;
+mod suggest;
+#[cfg(test)]
+mod tests;
+mod validate;
+mod value;
+
+use proc_macro::TokenStream;
+use proc_macro2::TokenStream as TokenStream2;
+
+use crate::options::Options;
+use crate::signature::Handler;
+
+#[doc = include_str!("locked_task.md")]
+#[proc_macro_attribute]
+pub fn locked_task(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand_attribute(args.into(), item.into()).into()
+}
+
+/// On `proc_macro2`'s tokens, which exist outside a compiler too.
+fn expand_attribute(args: TokenStream2, item: TokenStream2) -> TokenStream2 {
+    let mut errors = Vec::new();
+    let options = Options::parse(args, &mut errors);
+    let handler = Handler::parse(item.clone(), &mut errors);
+    validate::check(&options, handler.as_ref(), &mut errors);
+    match &handler {
+        Some(handler) if errors.is_empty() => expand::task(&item, &options, handler),
+        _ => fallback::task(&item, &options, handler.as_ref(), &errors),
+    }
+}

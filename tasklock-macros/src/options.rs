@@ -1,0 +1,187 @@
+//! `key = value, …` → [`Options`]. Each mistake is reported and stepped over, so that one build shows
+//! them all.
+
+use std::time::Duration;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Error, Path, Result, Token};
+
+use crate::suggest::did_you_mean;
+use crate::value::{Value, skip_value};
+
+/// What the user gave; `None` means the default, which is the runtime's to know.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) name: Option<Given<String>>,
+    pub(crate) ttl: Option<Given<Duration>>,
+    pub(crate) heartbeat: Option<Given<Duration>>,
+    pub(crate) margin: Option<Given<Duration>>,
+    pub(crate) every: Option<Given<Duration>>,
+    pub(crate) after: Option<Given<Duration>>,
+    pub(crate) timeout: Option<Given<Duration>>,
+    /// The variant of the runtime's `OnLost`.
+    pub(crate) on_lost: Option<Given<&'static str>>,
+    pub(crate) krate: Option<Path>,
+    pub(crate) handle: Option<Handle>,
+    /// Options whose value could not be read: no rule across options may build on their defaults.
+    wrong: Vec<String>,
+}
+
+/// A value and where the user wrote it.
+pub(crate) struct Given<T> {
+    pub(crate) value: T,
+    pub(crate) key: Span,
+    pub(crate) at: Span,
+}
+
+/// `handle = Name` or `handle = false`.
+pub(crate) enum Handle {
+    Named(Ident),
+    Omitted,
+}
+
+/// An option: its key, an example of its value, and how to read it.
+struct Known {
+    key: &'static str,
+    example: &'static str,
+    read: fn(&mut Options, &Value<'_>) -> Result<()>,
+}
+
+macro_rules! known {
+    ($($key:literal = $example:literal => $field:ident: $read:expr;)*) => {
+        &[$(Known {
+            key: $key,
+            example: $example,
+            read: |options, value| {
+                options.$field = Some($read(value)?);
+                Ok(())
+            },
+        }),*]
+    };
+}
+
+/// Every option. A further one is a line here, its field above, and its setter in `expand`.
+const KNOWN: &[Known] = known! {
+    "name" = "\"billing.refresh\"" => name: Value::name;
+    "ttl" = "\"30s\"" => ttl: Value::duration;
+    "heartbeat" = "\"10s\"" => heartbeat: Value::duration;
+    "margin" = "\"6s\"" => margin: Value::duration;
+    "every" = "\"5m\"" => every: Value::duration;
+    "after" = "\"5m\"" => after: Value::duration;
+    "timeout" = "\"1h\"" => timeout: Value::duration;
+    "on_lost" = "\"abort\"" => on_lost: |value: &Value<'_>| value.one_of(ON_LOST);
+    "crate" = "my_facade::tasklock_runtime" => krate: Value::path;
+    "handle" = "RefreshRates" => handle: Value::handle;
+};
+
+const ON_LOST: &[(&str, &str)] = &[("abort", "Abort"), ("signal", "Signal"), ("exit", "Exit")];
+
+/// Options that are promised and not built yet: no user should look for a typing mistake.
+const PLANNED: &[&str] = &[
+    "alias",
+    "cron",
+    "tz",
+    "jitter",
+    "missed",
+    "on_start",
+    "retries",
+    "backoff",
+    "max_crashes",
+    "renew",
+    "stall",
+    "resource",
+    "concurrency",
+    "queue",
+    "priority",
+    "min_hold",
+    "keep",
+];
+
+impl Options {
+    pub(crate) fn parse(args: TokenStream, errors: &mut Vec<Error>) -> Self {
+        let mut options = Self::default();
+        let read = |input: ParseStream<'_>| {
+            options.read_all(input, errors);
+            Ok(())
+        };
+        // Everything is consumed, and what is wrong is in `errors` already.
+        let _ = read.parse2(args);
+        options
+    }
+
+    /// Whether a value was given for this option that could not be read.
+    pub(crate) fn is_wrong(&self, key: &str) -> bool {
+        self.wrong.iter().any(|wrong| wrong == key)
+    }
+
+    fn read_all(&mut self, input: ParseStream<'_>, errors: &mut Vec<Error>) {
+        let mut seen = Vec::new();
+        while !input.is_empty() {
+            if let Err(error) = self.read_one(input, &mut seen) {
+                errors.push(error);
+                skip_value(input);
+            }
+            if let Err(error) = read_comma(input) {
+                errors.push(error);
+            }
+        }
+    }
+
+    fn read_one(&mut self, input: ParseStream<'_>, seen: &mut Vec<String>) -> Result<()> {
+        if input.peek(Token![,]) {
+            return Err(input.error("a comma without an option before it: remove it"));
+        }
+        let key = input.call(Ident::parse_any).map_err(|error| {
+            Error::new(
+                error.span(),
+                "an option has a name: write it as in `ttl = \"30s\"`",
+            )
+        })?;
+        let name = key.to_string();
+        let Some(known) = KNOWN.iter().find(|known| known.key == name) else {
+            return Err(unknown(&key));
+        };
+        if seen.contains(&name) {
+            let message = format!("`{name}` is given twice: remove one of them");
+            return Err(Error::new(key.span(), message));
+        }
+        seen.push(name.clone());
+        let read =
+            Value::new(&key, known.example, input).and_then(|value| (known.read)(self, &value));
+        if read.is_err() {
+            self.wrong.push(name);
+        }
+        read
+    }
+}
+
+/// The comma between two options.
+fn read_comma(input: ParseStream<'_>) -> Result<()> {
+    if input.is_empty() || input.parse::<Option<Token![,]>>()?.is_some() {
+        return Ok(());
+    }
+    if input.peek(Ident::peek_any) {
+        // Most likely the next option: it is read as one.
+        return Err(input.error("a comma is missing before this"));
+    }
+    let error = input.error("this does not belong to the value: remove it");
+    skip_value(input);
+    input.parse::<Option<Token![,]>>()?;
+    Err(error)
+}
+
+fn unknown(key: &Ident) -> Error {
+    let name = key.to_string();
+    let known = || KNOWN.iter().map(|known| known.key);
+    let message = if PLANNED.contains(&name.as_str()) {
+        format!("`{name}` is not supported yet: remove it")
+    } else if let Some(near) = did_you_mean(&name, known().chain(PLANNED.iter().copied())) {
+        format!("there is no option `{name}`: did you mean `{near}`?")
+    } else {
+        let all = known().collect::<Vec<_>>().join("`, `");
+        format!("there is no option `{name}`: the options are `{all}`")
+    };
+    Error::new(key.span(), message)
+}

@@ -1,0 +1,101 @@
+//! What can go wrong outside a handler.
+
+/// Why the runtime could not start, or a client's call failed. Each message names what is wrong, the
+/// value (credentials redacted), and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An option of the builder, a `TASKLOCK_*` variable or a database URL cannot be used.
+    #[error("{option}: {problem}")]
+    #[non_exhaustive]
+    Option {
+        /// The option or variable, with its value where that helps.
+        option: String,
+        /// What is wrong with it, and what to write.
+        problem: String,
+    },
+    /// No task is linked into this program.
+    #[error(
+        "no task is linked into this program: nothing would ever run. Annotate a function with \
+         #[locked_task]; where the tasks are in a library that nothing else names, the linker drops \
+         it: write `use my_jobs as _;` or `tasklock_runtime::link!(my_jobs);` in main.rs"
+    )]
+    NoTasks,
+    /// Tasks that cannot be run as they are defined: every mistake, with file and line.
+    #[error("{} of the linked tasks cannot be run:\n{}", .0.len(), .0.join("\n"))]
+    Tasks(Vec<String>),
+    /// The store cannot be reached, refuses a statement, or is not what it should be.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No task of this name is known to the store.
+    #[error(
+        "the store knows no task `{0}`: check the name, and that a worker with this task has started \
+         once"
+    )]
+    UnknownTask(String),
+    /// The operating system refused something that the runtime needs.
+    #[error("{what}: {source}")]
+    #[non_exhaustive]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    pub(crate) fn option(option: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Option {
+            option: option.into(),
+            problem: problem.into(),
+        }
+    }
+}
+
+/// What kind of trouble a store is in, and so what can be done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreErrorKind {
+    /// A lock or serialization conflict: the same call may succeed at once.
+    Busy,
+    /// The store cannot be reached, or did not answer in time. What the call did is not known.
+    Unavailable,
+    /// The store takes no writes: read-only, a standby, a missing grant, or a full disk.
+    NotWritable,
+    /// The tables are missing, or those of an incompatible version.
+    Schema,
+    /// Anything else: most likely a mistake in this library.
+    Other,
+}
+
+/// A store's failure: which store, which call, what it said, what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{store}: cannot {call}: {message}")]
+pub struct StoreError {
+    /// The store, its address redacted.
+    pub(crate) store: String,
+    /// What was tried.
+    pub(crate) call: &'static str,
+    pub(crate) kind: StoreErrorKind,
+    /// What the store said, and what to do about it.
+    pub(crate) message: String,
+}
+
+impl StoreError {
+    /// The store did not answer within `limit`: what the call did is not known.
+    pub(crate) fn no_answer(store: &str, call: &'static str, limit: std::time::Duration) -> Self {
+        Self {
+            store: store.to_owned(),
+            call,
+            kind: StoreErrorKind::Unavailable,
+            message: format!("no answer within {limit:?}"),
+        }
+    }
+
+    /// What kind of trouble it is.
+    #[must_use]
+    pub fn kind(&self) -> StoreErrorKind {
+        self.kind
+    }
+}

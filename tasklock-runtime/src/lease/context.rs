@@ -1,0 +1,224 @@
+//! What a handler sees of its lease.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::identity::{LeaseKey, OwnerToken};
+use super::lost::LeaseLost;
+use super::status::LeaseStatus;
+
+/// Timers stand still while the machine is suspended; a waiting `lost()` looks at the clock again at
+/// least this often, so that it is not late by more than this after a suspend.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// The lease that a handler runs under. Cheap to clone; every clone sees the same lease.
+///
+/// Work that must stop when the lease is lost asks [`check`](Self::check) before each step that
+/// others can see, or waits for [`lost`](Self::lost) beside what it does:
+///
+/// ```
+/// use tasklock_runtime::{LeaseContext, TaskResult};
+///
+/// async fn import(lease: LeaseContext) -> TaskResult {
+///     for page in 0..3 {
+///         lease.check()?; // Err(LeaseLost) as soon as the lease is lost
+///         println!("page {page}, fence {}", lease.fence());
+///     }
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone)]
+pub struct LeaseContext(Arc<ContextParts>);
+
+/// What a context is made of.
+pub(crate) struct ContextParts {
+    pub(crate) task: Arc<str>,
+    pub(crate) key: LeaseKey,
+    pub(crate) attempt: u32,
+    pub(crate) scheduled_for: Timestamp,
+    pub(crate) status: Arc<LeaseStatus>,
+    pub(crate) shutdown: CancellationToken,
+    pub(crate) renewals: mpsc::UnboundedSender<RenewRequest>,
+}
+
+/// Asks the heartbeat for a renewal at once.
+#[derive(Debug)]
+pub(crate) struct RenewRequest {
+    pub(crate) key: LeaseKey,
+    pub(crate) reply: oneshot::Sender<Result<(), RenewError>>,
+}
+
+/// Why [`LeaseContext::renew`] could not confirm the lease.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RenewError {
+    /// The lease is lost.
+    Lost(LeaseLost),
+    /// The store did not confirm: it was unreachable, or another transaction holds the job's row.
+    /// The lease is still held up to its old deadline, and the heartbeat goes on trying.
+    Unconfirmed(String),
+}
+
+impl fmt::Display for RenewError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lost(lost) => lost.fmt(f),
+            Self::Unconfirmed(why) => {
+                write!(
+                    f,
+                    "the renewal was not confirmed, the lease is held as before: {why}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for RenewError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Lost(lost) => Some(lost),
+            Self::Unconfirmed(_) => None,
+        }
+    }
+}
+
+impl LeaseContext {
+    pub(crate) fn new(parts: ContextParts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// Whether the lease is lost: one atomic load and one reading of the clock. It never waits, and
+    /// does not depend on any timer or thread having run.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.check().is_err()
+    }
+
+    /// `Ok` while the lease is held.
+    ///
+    /// # Errors
+    ///
+    /// [`LeaseLost`] with the reason, once lost and for ever after.
+    pub fn check(&self) -> Result<(), LeaseLost> {
+        self.0.status.check().map(|_left| ())
+    }
+
+    /// Waits until the lease is lost, and says why.
+    pub async fn lost(&self) -> LeaseLost {
+        loop {
+            match self.0.status.check() {
+                Err(lost) => return lost,
+                Ok(left) => tokio::select! {
+                    () = self.0.status.token().cancelled() => {}
+                    () = tokio::time::sleep(left.min(LOOK_AGAIN)) => {}
+                },
+            }
+        }
+    }
+
+    /// A token that is cancelled when the lease is lost, for code that takes one. It is a child:
+    /// cancelling it does not lose the lease.
+    #[must_use]
+    pub fn cancellation_token(&self) -> CancellationToken {
+        self.0.status.token().child_token()
+    }
+
+    /// How much longer the lease may be trusted without another renewal; zero once lost.
+    #[must_use]
+    pub fn remaining(&self) -> Duration {
+        self.0.status.check().unwrap_or(Duration::ZERO)
+    }
+
+    /// Asks the store now, without waiting for the next heartbeat. `Ok` means that the store has
+    /// confirmed the lease after this call began.
+    ///
+    /// # Errors
+    ///
+    /// [`RenewError::Lost`] when the lease is lost; [`RenewError::Unconfirmed`] when the store gave
+    /// no confirmation this time, which loses nothing by itself.
+    pub async fn renew(&self) -> Result<(), RenewError> {
+        self.check().map_err(RenewError::Lost)?;
+        let (reply, answer) = oneshot::channel();
+        let request = RenewRequest {
+            key: self.0.key.clone(),
+            reply,
+        };
+        if self.0.renewals.send(request).is_ok() {
+            tokio::select! {
+                answer = answer => if let Ok(answer) = answer { return answer },
+                lost = self.lost() => return Err(RenewError::Lost(lost)),
+            }
+        }
+        self.check().map_err(RenewError::Lost)?;
+        Err(RenewError::Unconfirmed("the heartbeat has ended".into()))
+    }
+
+    /// The fence: greater than that of every earlier acquisition of this job. Hand it to other
+    /// systems that can refuse a smaller one.
+    #[must_use]
+    pub fn fence(&self) -> i64 {
+        self.0.key.fence
+    }
+
+    /// The owner token of this acquisition.
+    #[must_use]
+    pub fn owner(&self) -> &OwnerToken {
+        &self.0.key.owner
+    }
+
+    /// The task's name in the store.
+    #[must_use]
+    pub fn task(&self) -> &str {
+        &self.0.task
+    }
+
+    /// The job's id in the store.
+    #[must_use]
+    pub fn job_id(&self) -> i64 {
+        self.0.key.job
+    }
+
+    /// Which attempt at this job or slot this is, counted from 1. Runs that ended in a crash or a
+    /// lost lease are counted too.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.0.attempt
+    }
+
+    /// The moment this run was due, by the store's clock: the slot of a scheduled task, or the moment
+    /// it was triggered.
+    #[must_use]
+    pub fn scheduled_for(&self) -> Timestamp {
+        self.0.scheduled_for
+    }
+
+    /// Waits until the process is asked to stop. A handler that ends soon after is recorded as
+    /// usual; one that does not is dropped when the grace period ends, its lease is given back, and
+    /// it runs again elsewhere.
+    pub async fn shutdown(&self) {
+        self.0.shutdown.cancelled().await;
+    }
+
+    /// Whether the process was asked to stop.
+    #[must_use]
+    pub fn is_shutting_down(&self) -> bool {
+        self.0.shutdown.is_cancelled()
+    }
+}
+
+impl fmt::Debug for LeaseContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeaseContext")
+            .field("task", &self.0.task)
+            .field("job_id", &self.0.key.job)
+            .field("fence", &self.0.key.fence)
+            .field("attempt", &self.0.attempt)
+            .field("remaining", &self.0.status.check())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,80 @@
+//! Run an async function on **one replica at a time**, under a lease that tells the function when it is
+//! lost, on the SQL database you already have.
+//!
+//! ```no_run
+//! use tasklock_runtime::{LeaseContext, TaskResult, locked_task};
+//!
+//! /// Refreshes the exchange rates: on one replica at a time, every five seconds.
+//! #[locked_task(ttl = "30s", heartbeat = "10s", every = "5s")]
+//! async fn refresh_rates(lease: LeaseContext) -> TaskResult {
+//!     for currency in ["EUR", "USD"] {
+//!         lease.check()?; // Err(LeaseLost) as soon as the lease is lost
+//!         println!("refreshing {currency}, fence {}", lease.fence());
+//!     }
+//!     Ok(())
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), tasklock_runtime::Error> {
+//!     tasklock_runtime::run().await
+//! }
+//! ```
+//!
+//! # How it is laid out
+//!
+//! Data flows one way: attribute → registration → registry → scheduler → claim → lease and heartbeat
+//! → handler → outcome → store. Modules import leftwards only:
+//!
+//! `error ← lease ← task ← store ← run ← client, runtime`
+//!
+//! - `lease`: what holding a lease means; the argument why it is safe stands there
+//! - `task`: what a task is: definition, schedule, outcome, registration
+//! - `store`: the durable truth; one trait, one folder per database
+//! - `run`: what a worker does
+//! - `client` and `runtime`: what an application calls
+//!
+//! # Cargo features
+//!
+//! - `sqlite` (default): leases in a SQLite file, for one machine
+//! - `postgres`: leases in PostgreSQL
+//!
+//! Foreign types in the public API: `sqlx` pools (0.9), `jiff::Timestamp` (1), and
+//! `tokio_util::sync::CancellationToken` (0.7). A new major version of one is a new major version here.
+
+#[doc(hidden)]
+pub mod __private;
+mod client;
+mod error;
+mod lease;
+mod run;
+mod runtime;
+#[doc(hidden)]
+pub mod store;
+mod task;
+
+pub use tasklock_macros::locked_task;
+
+pub use crate::client::Client;
+pub use crate::error::{Error, StoreError, StoreErrorKind};
+pub use crate::lease::{
+    BootClock, Clock, LeaseContext, LeaseKey, LeaseLost, Moment, OwnerToken, RenewError,
+};
+pub use crate::runtime::{Runtime, RuntimeBuilder, ShutdownHandle, run};
+pub use crate::store::memory::Memory;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub use crate::store::schema::{Dialect, Names, schema_sql};
+pub use crate::store::{Pool, Triggered};
+pub use crate::task::{BoxError, IntoOutcome, Next, OnLost, Outcome, TaskResult, TaskSpec};
+
+/// Keeps a library of tasks in the program: `tasklock_runtime::link!(my_jobs);` in `main.rs`.
+///
+/// The linker drops a crate that nothing names, and its tasks with it. This names it.
+#[macro_export]
+macro_rules! link {
+    ($($library:ident),+ $(,)?) => {
+        $(
+            #[allow(unused_imports)]
+            use $library as _;
+        )+
+    };
+}

@@ -1,0 +1,98 @@
+//! When the scheduler looks for work next.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::lease::{Clock, Moment};
+
+/// A moment that anybody may bring forward, and one waits for.
+#[derive(Debug)]
+pub(crate) struct Alarm {
+    at: AtomicU64,
+    /// What the store's clock shows, in microseconds, less what ours does.
+    offset: AtomicI64,
+    /// Whether the store announces work at present.
+    announced: AtomicBool,
+    moved: Notify,
+    clock: Arc<dyn Clock>,
+}
+
+impl Alarm {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            at: AtomicU64::new(0),
+            offset: AtomicI64::new(0),
+            announced: AtomicBool::new(false),
+            moved: Notify::new(),
+            clock,
+        }
+    }
+
+    /// Rings at once.
+    pub(crate) fn now(&self) {
+        self.bring_forward(Moment::from_nanos(0));
+    }
+
+    /// Rings `delay` from now at the latest.
+    pub(crate) fn within(&self, delay: Duration) {
+        self.bring_forward(self.clock.now() + delay);
+    }
+
+    /// Rings when the store's clock shows `at`, in microseconds since the Unix epoch.
+    pub(crate) fn at_store_time(&self, at: i64) {
+        let left = at.saturating_sub(self.offset.load(Ordering::SeqCst));
+        let nanos = u64::try_from(left).unwrap_or(0).saturating_mul(1_000);
+        self.bring_forward(Moment::from_nanos(nanos));
+    }
+
+    /// Learns what the store's clock showed, read just before now: so the alarm rings late by at most
+    /// one round trip, never early, when looking would be in vain.
+    pub(crate) fn set_store_time(&self, shown: i64) {
+        let ours = i64::try_from(self.clock.now().as_nanos() / 1_000).unwrap_or(i64::MAX);
+        self.offset
+            .store(shown.saturating_sub(ours), Ordering::SeqCst);
+    }
+
+    /// Whether announcements arrive: then polling is only a safety net.
+    pub(crate) fn is_announced(&self) -> bool {
+        self.announced.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn set_announced(&self, announced: bool) {
+        self.announced.store(announced, Ordering::SeqCst);
+    }
+
+    /// Takes back all that was set. What is set after this call counts again: so the scheduler calls
+    /// it *before* it looks, and misses nothing that is announced while it does.
+    pub(crate) fn clear(&self) {
+        self.at.store(u64::MAX, Ordering::SeqCst);
+    }
+
+    /// Waits until the moment has come.
+    pub(crate) async fn rung(&self) {
+        loop {
+            let moved = self.moved.notified();
+            let at = Moment::from_nanos(self.at.load(Ordering::SeqCst));
+            let left = at.since(self.clock.now());
+            if left.is_zero() {
+                return;
+            }
+            tokio::select! {
+                () = moved => {}
+                // A timer may fire a little early; then the loop sleeps for the rest.
+                () = tokio::time::sleep(left.min(Duration::from_secs(3600))) => {}
+            }
+        }
+    }
+
+    fn bring_forward(&self, at: Moment) {
+        let before = self.at.fetch_min(at.as_nanos(), Ordering::SeqCst);
+        if at.as_nanos() < before {
+            // One scheduler waits; `notify_one` keeps the permit if it is not waiting yet.
+            self.moved.notify_one();
+        }
+    }
+}

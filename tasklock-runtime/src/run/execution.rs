@@ -1,0 +1,177 @@
+//! One run, in five steps: guard, run, normalise, settle, report.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::alarm::Alarm;
+use super::completion::{Completion, End, Written};
+use super::heartbeat::Heartbeat;
+use super::unwind::CatchUnwind;
+use crate::lease::{LeaseContext, LeaseLost, LeaseStatus};
+use crate::store::{Claim, Finish};
+use crate::task::{Next, OnLost, Outcome, Registration};
+
+/// What runs share.
+#[derive(Debug)]
+pub(super) struct Bench {
+    pub(super) heartbeat: Heartbeat,
+    pub(super) completion: Completion,
+    pub(super) alarm: Arc<Alarm>,
+    /// The grace period is over: drop what still runs.
+    pub(super) hard_stop: CancellationToken,
+}
+
+/// A granted claim.
+pub(super) struct Run {
+    pub(super) registration: &'static Registration,
+    pub(super) claim: Claim,
+    pub(super) context: LeaseContext,
+    pub(super) status: Arc<LeaseStatus>,
+    /// The store's clock at the claim.
+    pub(super) claimed_at: i64,
+}
+
+impl Run {
+    pub(super) async fn execute(self, bench: &Bench) {
+        let span = tracing::info_span!(
+            "task",
+            task = self.registration.definition.name,
+            job = self.claim.key.job,
+            attempt = self.claim.attempt,
+            fence = self.claim.key.fence,
+        );
+        self.steps(bench).instrument(span).await;
+    }
+
+    async fn steps(self, bench: &Bench) {
+        let outcome = match self.guard() {
+            Ok(()) => self.run(&bench.hard_stop).await,
+            Err(unstarted) => unstarted,
+        };
+        let outcome = self.normalise(outcome);
+        let written = self.settle(&outcome, bench).await;
+        self.report(&outcome, written);
+    }
+
+    /// A claim that came after its own deadline, or waited past it, is not started. It is given back
+    /// rather than left to expire: nothing has run under it.
+    fn guard(&self) -> Result<(), Outcome> {
+        self.status.check().map(|_| ()).map_err(|lost| {
+            tracing::warn!(
+                reason = lost.as_str(),
+                "the claim came too late: not started"
+            );
+            Outcome::Interrupted
+        })
+    }
+
+    /// Runs the handler until it ends or has to be dropped.
+    async fn run(&self, hard_stop: &CancellationToken) -> Outcome {
+        let definition = &self.registration.definition;
+        let mut handler = CatchUnwind::new((self.registration.run)(self.context.clone()));
+        let interrupted = tokio::select! {
+            biased;
+            outcome = &mut handler => return outcome,
+            lost = lost_for(definition.on_lost, &self.context) => Outcome::Lost(lost),
+            limit = limit(definition.timeout) => Outcome::TimedOut(limit),
+            () = hard_stop.cancelled() => Outcome::Interrupted,
+        };
+        if let Some(Outcome::Panicked(message)) = handler.cancel() {
+            tracing::error!("the handler panicked while it was dropped: {message}");
+        }
+        interrupted
+    }
+
+    /// Whether the lease was lost is known from the lease, not from what the handler returned.
+    fn normalise(&self, outcome: Outcome) -> Outcome {
+        match (self.status.check(), outcome) {
+            (Err(_), Outcome::Interrupted) => Outcome::Interrupted,
+            (Err(lost), _) => Outcome::Lost(lost),
+            (Ok(_), outcome) => outcome,
+        }
+    }
+
+    /// Stops the renewals, then writes the end.
+    async fn settle(&self, outcome: &Outcome, bench: &Bench) -> Option<Written> {
+        bench.heartbeat.forget(&self.claim.key).await;
+        let key = self.claim.key.clone();
+        let schedule = self.registration.definition.schedule;
+        let end = match outcome {
+            // Whoever holds the job now decides about it.
+            Outcome::Lost(_) => return None,
+            Outcome::Interrupted => End::Release(key),
+            Outcome::Succeeded
+            | Outcome::Failed(_)
+            | Outcome::Panicked(_)
+            | Outcome::TimedOut(_) => End::Finish(Finish {
+                key,
+                next: schedule.next(self.claim.due_at, self.claimed_at),
+                outcome: outcome.as_str(),
+                error: outcome.error(),
+            }),
+        };
+        let next = match &end {
+            End::Finish(finish) => finish.next,
+            End::Release(_) => Next::Dormant,
+        };
+        let written = bench.completion.write(end, Arc::clone(&self.status)).await;
+        if written == Written::Yes {
+            self.set_alarm(next, bench);
+        }
+        Some(written)
+    }
+
+    /// This worker knows when the job falls due again; it need not be told by the store.
+    fn set_alarm(&self, next: Next, bench: &Bench) {
+        match next {
+            Next::At(at) => bench.alarm.at_store_time(at),
+            Next::In(delay) => bench.alarm.within(delay),
+            Next::Dormant => {}
+        }
+    }
+
+    fn report(&self, outcome: &Outcome, written: Option<Written>) {
+        match outcome {
+            Outcome::Succeeded => tracing::debug!("succeeded"),
+            Outcome::Failed(error) => tracing::warn!("failed: {error}"),
+            Outcome::Panicked(message) => tracing::error!("panicked: {message}"),
+            Outcome::TimedOut(limit) => tracing::warn!("dropped: ran longer than {limit:?}"),
+            Outcome::Lost(lost) => {
+                tracing::warn!(reason = lost.as_str(), "{lost}; nothing is written");
+            }
+            Outcome::Interrupted => tracing::info!("dropped and given back"),
+        }
+        match written {
+            Some(Written::TooLate) => tracing::warn!(
+                "the end could not be written while the lease lasted: the job runs again"
+            ),
+            Some(Written::NotOurs) => tracing::warn!(
+                "the end changed no row: the lease had passed to another owner, or an earlier try \
+                 was carried out without a reply"
+            ),
+            Some(Written::Yes) | None => {}
+        }
+    }
+}
+
+async fn lost_for(on_lost: OnLost, lease: &LeaseContext) -> LeaseLost {
+    match on_lost {
+        OnLost::Abort => lease.lost().await,
+        // The handler ends by itself, or the process does.
+        OnLost::Signal | OnLost::Exit => std::future::pending().await,
+    }
+}
+
+async fn limit(timeout: Option<Duration>) -> Duration {
+    match timeout {
+        Some(limit) => {
+            sleep(limit).await;
+            limit
+        }
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,130 @@
+//! One beat: renew a batch, read back what was not confirmed.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use crate::error::StoreError;
+use crate::lease::{Clock, LeaseKey, LeaseLost, LeaseStatus, Trust};
+use crate::store::{MAX_BATCH, Renewal, Renewer, StoreFuture};
+
+/// A lease's part in a beat.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) renewal: Renewal,
+    pub(super) trust: Trust,
+    pub(super) status: Arc<LeaseStatus>,
+}
+
+/// What became of a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Confirmed.
+    Renewed,
+    /// Still ours, but its row was locked.
+    Busy,
+    /// Not ours any more.
+    Lost,
+    /// The store gave no answer.
+    Unknown,
+}
+
+/// A beat that has ended.
+pub(super) struct Beaten {
+    /// The connection, back for the next beat.
+    pub(super) renewer: Box<dyn Renewer>,
+    pub(super) verdicts: Vec<(LeaseKey, Verdict)>,
+    pub(super) failure: Option<StoreError>,
+}
+
+/// Renews all members, in chunks of [`MAX_BATCH`]. `call` bounds each call to the store.
+pub(super) async fn beat(
+    mut renewer: Box<dyn Renewer>,
+    members: Vec<Member>,
+    clock: Arc<dyn Clock>,
+    call: Duration,
+) -> Beaten {
+    let mut verdicts = Vec::with_capacity(members.len());
+    let mut failure = None;
+    for chunk in members.chunks(MAX_BATCH) {
+        if failure.is_none() {
+            match renew(renewer.as_mut(), chunk, &*clock, call).await {
+                Ok(chunk) => {
+                    verdicts.extend(chunk);
+                    continue;
+                }
+                Err(error) => {
+                    renewer.reset();
+                    failure = Some(error);
+                }
+            }
+        }
+        verdicts.extend(chunk.iter().map(|member| {
+            member.status.suspect(LeaseLost::StoreUnreachable);
+            (member.renewal.key.clone(), Verdict::Unknown)
+        }));
+    }
+    Beaten {
+        renewer,
+        verdicts,
+        failure,
+    }
+}
+
+async fn renew(
+    renewer: &mut dyn Renewer,
+    chunk: &[Member],
+    clock: &dyn Clock,
+    call: Duration,
+) -> Result<Vec<(LeaseKey, Verdict)>, StoreError> {
+    bounded(call, "connect for the heartbeat", renewer.connect()).await?;
+    let renewals: Vec<Renewal> = chunk.iter().map(|member| member.renewal.clone()).collect();
+    let t0 = clock.now();
+    let confirmed: HashSet<i64> = bounded(call, "renew leases", renewer.renew(&renewals))
+        .await?
+        .into_iter()
+        .collect();
+    let missing: Vec<i64> = chunk
+        .iter()
+        .map(|member| member.renewal.key.job)
+        .filter(|job| !confirmed.contains(job))
+        .collect();
+    // Before anything else waits: each confirmation is worth a deadline now.
+    for member in chunk {
+        if confirmed.contains(&member.renewal.key.job) {
+            member.status.extend(member.trust.deadline(t0));
+        }
+    }
+    let rows = if missing.is_empty() {
+        Vec::new()
+    } else {
+        bounded(call, "read leases back", renewer.inspect(&missing)).await?
+    };
+    Ok(chunk
+        .iter()
+        .map(|member| {
+            let key = &member.renewal.key;
+            let verdict = if confirmed.contains(&key.job) {
+                Verdict::Renewed
+            } else if rows.iter().any(|row| row.is_held_under(key)) {
+                Verdict::Busy
+            } else {
+                member.status.lose(LeaseLost::TakenOver);
+                Verdict::Lost
+            };
+            (key.clone(), verdict)
+        })
+        .collect())
+}
+
+async fn bounded<T>(
+    call: Duration,
+    what: &'static str,
+    future: StoreFuture<'_, T>,
+) -> Result<T, StoreError> {
+    timeout(call, future)
+        .await
+        .unwrap_or_else(|_| Err(StoreError::no_answer("the store", what, call)))
+}

@@ -1,0 +1,32 @@
+//! What happens while a worker runs: find the tasks, claim what is due, keep the leases alive, run
+//! the handlers, write the ends, stop.
+//!
+//! ```text
+//! registry ─▶ scheduler ──claim──▶ lease ──▶ execution ──▶ completion ─▶ store
+//!                │                   │            ▲
+//!                └── alarm           └─▶ heartbeat ┘ (lost)
+//! ```
+//!
+//! Whose lease it is and whether it is held is decided in [`crate::lease`]; here are the tasks and
+//! threads that act on it. Four rules keep them apart:
+//!
+//! - The **scheduler** claims for free slots only, and hands a claim to the heartbeat before anything
+//!   else may wait.
+//! - The **heartbeat** is a thread of its own, with its own runtime and connection: no handler and no
+//!   pool of the application can hold it up. It ends last.
+//! - An **execution** owns its handler's future. Only when this future is dropped may the lease end.
+//! - **Completion** writes ends in batches, each guarded by (owner, fence), and only after the
+//!   heartbeat has let go of the lease.
+
+mod alarm;
+mod completion;
+mod execution;
+mod heartbeat;
+mod registry;
+mod scheduler;
+mod signals;
+mod unwind;
+mod worker;
+
+pub(crate) use registry::{Registry, Selection};
+pub(crate) use worker::{Settings, Worker};

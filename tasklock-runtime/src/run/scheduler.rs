@@ -1,0 +1,233 @@
+//! Looks for work when there may be some, and starts it.
+//!
+//! One loop a process. It claims for the slots that are free and no more, so that nothing waits here
+//! with a running lease, and sleeps until the store says that something can happen: the earliest due
+//! time, or the earliest expiry of a lease that somebody else holds. Announcements of the store,
+//! ends of this process's own runs, and the poll interval bring that forward. It never asks in a
+//! circle: what is due but cannot be taken (another worker is at it) is asked for again after a pause
+//! that doubles.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::execution::{Bench, Run};
+use super::heartbeat::Kept;
+use super::registry::Registry;
+use crate::error::{StoreError, StoreErrorKind};
+use crate::lease::{Clock, ContextParts, LeaseContext, LeaseStatus, Moment, OwnerToken, Trust};
+use crate::store::{Claim, ClaimBatch, ClaimRequest, MAX_BATCH, Store};
+
+const CALL: Duration = Duration::from_secs(5);
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const FIRST_RETRY: Duration = Duration::from_millis(100);
+/// Where announcements arrive, polling is a safety net, and this much rarer.
+const NET: u32 = 10;
+
+pub(super) struct Scheduler {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) registry: Arc<Registry>,
+    pub(super) bench: Arc<Bench>,
+    pub(super) slots: Arc<Semaphore>,
+    pub(super) runs: JoinSet<()>,
+    pub(super) worker: String,
+    pub(super) poll_interval: Duration,
+    /// Stop claiming; also what handlers see as the shutdown.
+    pub(super) stop: CancellationToken,
+    /// Claims whose reply was lost.
+    pub(super) in_doubt: Vec<OwnerToken>,
+}
+
+impl Scheduler {
+    /// Runs until `stop`; answers the runs that are still under way.
+    pub(super) async fn run(mut self) -> JoinSet<()> {
+        let mut pause = FIRST_PAUSE;
+        let mut retry = FIRST_RETRY;
+        loop {
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => break,
+                () = self.ready() => {}
+            }
+            if self.bench.heartbeat.is_dead() {
+                self.stop.cancel();
+                break;
+            }
+            while self.runs.try_join_next().is_some() {}
+            self.bench.alarm.clear();
+            match self.look().await {
+                Ok(batch) => {
+                    if retry > FIRST_RETRY {
+                        tracing::info!("the store answers again");
+                    }
+                    retry = FIRST_RETRY;
+                    let found = !batch.claims.is_empty();
+                    let wait = batch.wait.unwrap_or(Duration::MAX);
+                    pause = if found || !wait.is_zero() {
+                        FIRST_PAUSE
+                    } else {
+                        pause * 2
+                    };
+                    self.start_all(batch.claims, batch.now).await;
+                    let least = if found { Duration::ZERO } else { pause };
+                    self.bench.alarm.within(wait.max(least).min(self.poll()));
+                }
+                Err(error) => {
+                    if retry == FIRST_RETRY {
+                        tracing::error!("looking for work failed, trying again: {error}");
+                    }
+                    self.bench.alarm.within(retry);
+                    retry = (retry * 2).min(self.poll_interval.max(FIRST_RETRY));
+                }
+            }
+        }
+        self.runs
+    }
+
+    /// The longest that nothing is asked.
+    fn poll(&self) -> Duration {
+        if self.bench.alarm.is_announced() {
+            self.poll_interval * NET
+        } else {
+            self.poll_interval
+        }
+    }
+
+    /// There may be work, and a slot is free for it.
+    async fn ready(&self) {
+        self.bench.alarm.rung().await;
+        // Taken and given back at once: it only waits.
+        drop(self.slots.acquire().await);
+    }
+
+    /// Asks the store for work.
+    async fn look(&mut self) -> Result<Found, StoreError> {
+        self.resolve_doubts().await?;
+        let request = ClaimRequest {
+            token: OwnerToken::fresh(),
+            worker: self.worker.clone(),
+            tasks: self.tasks(),
+            limit: self.slots.available_permits().min(MAX_BATCH),
+        };
+        let sent = self.clock.now();
+        let answer = timeout(CALL, self.store.claim(&request)).await;
+        let error = match answer {
+            Ok(Ok(ClaimBatch { now, claims, wait })) => {
+                self.bench.alarm.set_store_time(now);
+                let claims = claims.into_iter().map(|claim| (claim, sent)).collect();
+                return Ok(Found { now, claims, wait });
+            }
+            Ok(Err(error)) => error,
+            Err(_) => StoreError::no_answer(self.store.name(), "claim", CALL),
+        };
+        if error.kind() == StoreErrorKind::Unavailable {
+            // It may have been carried out: then its rows carry this token.
+            self.in_doubt.push(request.token);
+        }
+        Err(error)
+    }
+
+    fn tasks(&self) -> Vec<(String, Duration)> {
+        self.registry
+            .iter()
+            .map(|task| {
+                let definition = &task.definition;
+                (definition.name.to_owned(), definition.timing().ttl)
+            })
+            .collect()
+    }
+
+    /// Nobody works under these tokens: whatever was taken goes back, rather than wait for its expiry.
+    async fn resolve_doubts(&mut self) -> Result<(), StoreError> {
+        while let Some(token) = self.in_doubt.last() {
+            let given_back = match timeout(CALL, self.store.abandon(token)).await {
+                Ok(answer) => answer?,
+                Err(_) => break,
+            };
+            if given_back > 0 {
+                tracing::info!(
+                    given_back,
+                    "gave back what a claim took whose reply was lost"
+                );
+            }
+            self.in_doubt.pop();
+        }
+        Ok(())
+    }
+
+    async fn start_all(&mut self, claims: Vec<(Claim, Moment)>, claimed_at: i64) {
+        for (claim, sent) in claims {
+            let permit = Arc::clone(&self.slots).acquire_owned().await;
+            let Some(run) = self.grant(claim, sent, claimed_at) else {
+                continue;
+            };
+            let bench = Arc::clone(&self.bench);
+            self.runs.spawn(async move {
+                run.execute(&bench).await;
+                drop(permit);
+            });
+        }
+    }
+
+    /// Turns a claim into a lease, which the heartbeat keeps from here on.
+    fn grant(&self, claim: Claim, sent: Moment, claimed_at: i64) -> Option<Run> {
+        let registration = self.registry.get(&claim.task)?;
+        let definition = &registration.definition;
+        let timing = definition.timing();
+        let trust = Trust::of(&timing);
+        let status = Arc::new(LeaseStatus::held(
+            trust.deadline(sent),
+            Arc::clone(&self.clock),
+        ));
+        let task: Arc<str> = definition.name.into();
+        self.bench.heartbeat.keep(Kept {
+            task: Arc::clone(&task),
+            key: claim.key.clone(),
+            ttl: timing.ttl,
+            heartbeat: timing.heartbeat,
+            trust,
+            on_lost: definition.on_lost,
+            status: Arc::clone(&status),
+            granted: sent,
+        });
+        if claim.takeover {
+            tracing::warn!(
+                task = definition.name,
+                job = claim.key.job,
+                fence = claim.key.fence,
+                attempt = claim.attempt,
+                "taken over: the lease of the run before had expired"
+            );
+        }
+        let context = LeaseContext::new(ContextParts {
+            task,
+            key: claim.key.clone(),
+            attempt: claim.attempt,
+            scheduled_for: Timestamp::from_microsecond(claim.due_at)
+                .unwrap_or(Timestamp::UNIX_EPOCH),
+            status: Arc::clone(&status),
+            shutdown: self.stop.clone(),
+            renewals: self.bench.heartbeat.renewals(),
+        });
+        Some(Run {
+            registration,
+            claim,
+            context,
+            status,
+            claimed_at,
+        })
+    }
+}
+
+/// Claims with the moment they were sent.
+struct Found {
+    now: i64,
+    claims: Vec<(Claim, Moment)>,
+    wait: Option<Duration>,
+}

@@ -1,0 +1,192 @@
+//! A worker's life: start, run, stop.
+//!
+//! # Stopping
+//!
+//! 1. No more claims; handlers see `shutdown()`.
+//! 2. Runs may end by themselves for `shutdown_grace`. Their leases are renewed all the while, and
+//!    their ends written as usual.
+//! 3. Then the handlers that are left are dropped, and their leases given back. A handler that blocks
+//!    its thread cannot be dropped: its lease is not given back, but expires.
+//! 4. The heartbeat ends, last of all; then the connections are closed.
+//!
+//! Bound: `shutdown_grace` + 5 s for the last writes + 5 s to close connections. A second signal ends
+//! the grace period at once. (A blocked handler still holds up the end of the *process* where the
+//! application's tokio runtime waits for its threads.)
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::alarm::Alarm;
+use super::completion::Completion;
+use super::execution::Bench;
+use super::heartbeat::Heartbeat;
+use super::registry::Registry;
+use super::scheduler::Scheduler;
+use super::signals::Signals;
+use crate::error::Error;
+use crate::lease::Clock;
+use crate::store::{Declaration, Store, Wake};
+
+/// How long the last writes may take after the handlers were dropped.
+const LAST_WRITES: Duration = Duration::from_secs(5);
+/// How long the connections may take to close.
+const CLOSE: Duration = Duration::from_secs(5);
+
+/// What a worker is told.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) name: String,
+    pub(crate) concurrency: usize,
+    pub(crate) poll_interval: Duration,
+    pub(crate) shutdown_grace: Duration,
+    pub(crate) handle_signals: bool,
+}
+
+/// A worker that is ready to run.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    pub(crate) settings: Settings,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) registry: Registry,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) stop: CancellationToken,
+}
+
+impl Worker {
+    /// Runs until `stop`, or a signal; then drains.
+    pub(crate) async fn run(self) -> Result<(), Error> {
+        let signals = if self.settings.handle_signals {
+            Some(Signals::listen()?)
+        } else {
+            None
+        };
+        self.declare().await?;
+
+        let alarm = Arc::new(Alarm::new(Arc::clone(&self.clock)));
+        let heartbeat = Heartbeat::start(self.store.renewer(), Arc::clone(&self.clock))?;
+        let (completion, writing) = Completion::new(Arc::clone(&self.store));
+        let writing = tokio::spawn(writing);
+        let hard_stop = CancellationToken::new();
+        let bench = Arc::new(Bench {
+            heartbeat,
+            completion,
+            alarm: Arc::clone(&alarm),
+            hard_stop: hard_stop.clone(),
+        });
+        let watching = tokio::spawn(self.watch(&alarm));
+        let listening = tokio::spawn(obey(signals, self.stop.clone(), hard_stop.clone()));
+
+        let scheduler = Scheduler {
+            store: Arc::clone(&self.store),
+            clock: Arc::clone(&self.clock),
+            registry: Arc::new(self.registry),
+            bench: Arc::clone(&bench),
+            slots: Arc::new(Semaphore::new(self.settings.concurrency)),
+            runs: JoinSet::new(),
+            worker: self.settings.name.clone(),
+            poll_interval: self.settings.poll_interval,
+            stop: self.stop.clone(),
+            in_doubt: Vec::new(),
+        };
+        let mut runs = scheduler.run().await;
+
+        watching.abort();
+        drain(&mut runs, self.settings.shutdown_grace, &hard_stop).await;
+        listening.abort();
+        drop(runs);
+        writing.abort();
+        let dead = bench.heartbeat.is_dead();
+        // A run that cannot be dropped still holds the bench: its lease is renewed while it goes on.
+        if let Some(bench) = Arc::into_inner(bench) {
+            bench.heartbeat.stop();
+        }
+        if timeout(CLOSE, self.store.close()).await.is_err() {
+            tracing::warn!("the store's connections did not close in time");
+        }
+        if dead {
+            return Err(Error::System {
+                what: "the heartbeat thread has died, and with it every lease of this process",
+                source: std::io::Error::other("it panicked; the panic stands in the log"),
+            });
+        }
+        tracing::info!("stopped");
+        Ok(())
+    }
+
+    /// Creates or updates the standing job of each task.
+    async fn declare(&self) -> Result<(), Error> {
+        let now = self.store.now().await?;
+        let declarations: Vec<Declaration> = self
+            .registry
+            .iter()
+            .map(|task| {
+                let schedule = task.definition.schedule;
+                Declaration {
+                    task: task.definition.name.to_owned(),
+                    schedule: schedule.to_string(),
+                    if_new: schedule.first(now),
+                    if_changed: schedule.changed(now),
+                }
+            })
+            .collect();
+        self.store.declare(&declarations).await?;
+        tracing::info!(
+            store = self.store.name(),
+            worker = self.settings.name,
+            concurrency = self.settings.concurrency,
+            "running {} tasks:{}",
+            declarations.len(),
+            self.registry
+        );
+        Ok(())
+    }
+
+    fn watch(&self, alarm: &Arc<Alarm>) -> impl Future<Output = ()> + Send + use<> {
+        let alarm = Arc::clone(alarm);
+        self.store.watch(Box::new(move |wake| match wake {
+            Wake::Work => alarm.now(),
+            Wake::Live | Wake::Deaf => {
+                alarm.set_announced(wake == Wake::Live);
+                alarm.now();
+            }
+        }))
+    }
+}
+
+/// The first signal stops claiming; the second ends the grace period.
+async fn obey(signals: Option<Signals>, stop: CancellationToken, hard_stop: CancellationToken) {
+    let Some(mut signals) = signals else { return };
+    let signal = signals.next().await;
+    tracing::info!("{signal}: no more claims, waiting for the runs under way");
+    stop.cancel();
+    let signal = signals.next().await;
+    tracing::info!("{signal} again: dropping the runs under way");
+    hard_stop.cancel();
+}
+
+async fn drain(runs: &mut JoinSet<()>, grace: Duration, hard_stop: &CancellationToken) {
+    tokio::select! {
+        () = all(runs) => return,
+        () = hard_stop.cancelled() => {}
+        () = sleep(grace) => {
+            tracing::warn!(runs = runs.len(), "the grace period is over: dropping the handlers");
+        }
+    }
+    hard_stop.cancel();
+    if timeout(LAST_WRITES, all(runs)).await.is_err() {
+        tracing::error!(
+            runs = runs.len(),
+            "these runs cannot be dropped, for they block their threads, or their ends cannot be \
+             written: their leases are not given back, but expire"
+        );
+    }
+}
+
+async fn all(runs: &mut JoinSet<()>) {
+    while runs.join_next().await.is_some() {}
+}

@@ -1,0 +1,90 @@
+//! The runtime as an application sees it.
+
+mod builder;
+mod settings;
+mod start;
+
+pub use builder::RuntimeBuilder;
+pub use start::run;
+
+use std::fmt;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::run::Worker;
+
+/// A worker that is ready: connected, its tables in place, its tasks checked.
+///
+/// ```no_run
+/// use tasklock_runtime::Runtime;
+///
+/// # async fn main_() -> Result<(), tasklock_runtime::Error> {
+/// let runtime = Runtime::builder()
+///     .database_url("postgres://app@localhost/app")
+///     .concurrency(16)
+///     .build()
+///     .await?;
+/// let client = runtime.client(); // for the rest of the application
+/// runtime.run().await
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Runtime {
+    worker: Worker,
+}
+
+impl Runtime {
+    /// A runtime whose every option can be set.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::default()
+    }
+
+    /// Runs the tasks until SIGTERM or Ctrl-C, or until a [`ShutdownHandle`] says so; then drains.
+    ///
+    /// Stopping takes at most the `shutdown_grace`, 5 s for the last writes and 5 s to close the
+    /// connections. Handlers are told at once ([`LeaseContext::shutdown`](crate::LeaseContext::shutdown)),
+    /// may end by themselves during the grace period, and are dropped after it; a lease is given back
+    /// only when its handler has ended or was dropped. A second signal ends the grace period.
+    ///
+    /// # Errors
+    ///
+    /// Where the store refuses the first writes, or the operating system a thread or a signal. Once it
+    /// runs, trouble with the store is logged and waited out.
+    pub async fn run(self) -> Result<(), Error> {
+        self.worker.run().await
+    }
+
+    /// A client on the same store.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client::of(self.worker.store.clone())
+    }
+
+    /// A handle that stops the runtime.
+    #[must_use]
+    pub fn shutdown_handle(&self) -> ShutdownHandle {
+        ShutdownHandle(self.worker.stop.clone())
+    }
+}
+
+/// Stops a [`Runtime`] from elsewhere. Cheap to clone; dropping it does nothing.
+#[derive(Clone)]
+pub struct ShutdownHandle(CancellationToken);
+
+impl ShutdownHandle {
+    /// Tells the runtime to stop, as a first SIGTERM does. Does not wait: `run()` returns when the
+    /// runtime has stopped.
+    pub fn shutdown(&self) {
+        self.0.cancel();
+    }
+}
+
+impl fmt::Debug for ShutdownHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ShutdownHandle")
+            .field("shutting_down", &self.0.is_cancelled())
+            .finish()
+    }
+}

@@ -1,0 +1,118 @@
+//! Options from the builder, else from the environment, else by default.
+
+use std::fmt::Display;
+use std::str::FromStr;
+use std::time::Duration;
+
+use tasklock_grammar::parse_duration;
+
+use crate::error::Error;
+
+/// Reads environment variables; tests read a map instead.
+pub(super) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// The value that the builder was given, else that of the variable, else none.
+pub(super) fn text(given: Option<String>, variable: &str, env: Environment<'_>) -> Option<String> {
+    given
+        .or_else(|| env(variable))
+        .filter(|text| !text.is_empty())
+}
+
+pub(super) fn parsed<T>(
+    given: Option<T>,
+    variable: &str,
+    env: Environment<'_>,
+    what: &str,
+) -> Result<Option<T>, Error>
+where
+    T: FromStr<Err: Display>,
+{
+    match (given, text(None, variable, env)) {
+        (Some(given), _) => Ok(Some(given)),
+        (None, None) => Ok(None),
+        (None, Some(text)) => text.parse().map(Some).map_err(|error: T::Err| {
+            Error::option(
+                format!("{variable} = {text:?}"),
+                format!("{error}: write {what}"),
+            )
+        }),
+    }
+}
+
+pub(super) fn duration(
+    given: Option<Duration>,
+    variable: &str,
+    env: Environment<'_>,
+) -> Result<Option<Duration>, Error> {
+    match (given, text(None, variable, env)) {
+        (Some(given), _) => Ok(Some(given)),
+        (None, None) => Ok(None),
+        (None, Some(text)) => parse_duration(&text)
+            .map(Some)
+            .map_err(|error| Error::option(format!("{variable} = {text:?}"), error.message())),
+    }
+}
+
+/// Where the database is, and which variable says so.
+pub(super) fn database_url(
+    given: Option<String>,
+    env: Environment<'_>,
+) -> Option<(&'static str, String)> {
+    if let Some(url) = given {
+        return Some(("database_url", url));
+    }
+    ["TASKLOCK_DATABASE_URL", "DATABASE_URL"]
+        .into_iter()
+        .find_map(|variable| text(None, variable, env).map(|url| (variable, url)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(name: &str) -> Option<String> {
+        match name {
+            "DATABASE_URL" => Some("sqlite://other.db".into()),
+            "TASKLOCK_DATABASE_URL" => Some("sqlite://mine.db".into()),
+            "TASKLOCK_POLL_INTERVAL" => Some("5M".into()),
+            "TASKLOCK_CONCURRENCY" => Some("many".into()),
+            "TASKLOCK_WORKER_NAME" => Some(String::new()),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn code_beats_environment_and_ours_beats_the_common_variable() {
+        assert_eq!(
+            database_url(Some("x".into()), &env),
+            Some(("database_url", "x".into()))
+        );
+        assert_eq!(
+            database_url(None, &env),
+            Some(("TASKLOCK_DATABASE_URL", "sqlite://mine.db".into()))
+        );
+        assert_eq!(
+            database_url(None, &|name| env(name).filter(|_| name == "DATABASE_URL")),
+            Some(("DATABASE_URL", "sqlite://other.db".into()))
+        );
+        assert_eq!(text(None, "TASKLOCK_WORKER_NAME", &env), None);
+    }
+
+    #[test]
+    fn a_wrong_value_names_its_variable() {
+        let errors = [
+            duration(None, "TASKLOCK_POLL_INTERVAL", &env).err(),
+            parsed::<usize>(None, "TASKLOCK_CONCURRENCY", &env, "a number").err(),
+        ];
+        for (error, variable) in errors
+            .into_iter()
+            .zip(["TASKLOCK_POLL_INTERVAL", "TASKLOCK_CONCURRENCY"])
+        {
+            assert!(error.is_some_and(|error| error.to_string().starts_with(variable)));
+        }
+        assert_eq!(
+            parsed(Some(3), "TASKLOCK_CONCURRENCY", &env, "a number").ok(),
+            Some(Some(3))
+        );
+    }
+}

@@ -1,0 +1,171 @@
+//! The durable truth: one trait, and a file per database that knows how to keep it.
+//!
+//! Not public API. It is visible so that one conformance suite can hold every store to the same
+//! contract; it may change in any release.
+//!
+//! # The rows
+//!
+//! A **job** row is the mutex of everything that happens to it: its state, its due time, and, while a
+//! run is under way, the owner token, the fence and the first `lock_until`. It changes only at a
+//! claim and at an end. A **heartbeat** side row (job, fence, `lock_until`) takes the renewals, where
+//! a database has many writers: a lease is alive while either `lock_until` is ahead, and a side row
+//! counts only with the job row's own fence. SQLite and the memory store have one writer, for whom a
+//! side row would buy nothing; Redis scripts run one at a time: there one row serves.
+//!
+//! All instants come from the store's clock, read inside the statement. Every write but the claim
+//! itself names (job, owner, fence), and answers with the ids that it changed: a count proves
+//! nothing, the ids do. Own transactions are READ COMMITTED whatever the server's default, for a
+//! takeover in a snapshot does not see the renewal that came before its lock.
+//!
+//! # The verbs, and how each database does them
+//!
+//! **declare**: one standing job per task, inserted if missing, and moved to its new schedule if it
+//! waits under an old one; a row that is as it should be is not written. Postgres and SQLite:
+//! `INSERT … ON CONFLICT DO UPDATE … WHERE`, one statement. MariaDB: a plain read first, then
+//! `INSERT … ON DUPLICATE KEY UPDATE` of what differs. Redis: one script.
+//!
+//! **claim**: rows that are due, then rows whose lease has expired; fence + 1, a fresh owner. Due
+//! rows go in one statement (Postgres: `FOR UPDATE SKIP LOCKED` inside the `UPDATE`; MariaDB: the
+//! `SELECT … SKIP LOCKED`, then the `UPDATE` by id, in a transaction). Takeover is **two** statements
+//! in one READ COMMITTED transaction on Postgres and MariaDB: lock the candidates, then look at their
+//! renewals again under the lock. In one statement the renewals are read from a snapshot that is
+//! older than the lock, and live leases get taken: seen, by the hundred. SQLite: both in one
+//! `BEGIN IMMEDIATE`. Redis: one script over the due set and the expiry set. The answer says how long
+//! until something can happen to these tasks, so that idle workers sleep until then and do not poll.
+//!
+//! **renew**: one statement for up to 500 leases. It locks the job row in a shared mode, skips those
+//! that it cannot lock, never waits, and never moves an expiry backwards. Postgres:
+//! `FOR KEY SHARE SKIP LOCKED` and an upsert of the side rows; MariaDB: `LOCK IN SHARE MODE SKIP
+//! LOCKED` and `ON DUPLICATE KEY UPDATE`; SQLite: one `UPDATE … RETURNING`; Redis: one script. An id
+//! that is missing from the answer is not lost yet: **inspect** reads the row, and decides.
+//!
+//! **finish** and **release**: lock the rows in the order of their ids, update those that match
+//! (owner, fence), then drop their side rows: without the lock first, the drop and a renewal wait for
+//! each other. A finish moves the job to its next due time; a release makes it due as before, its
+//! attempt unused. A row that somebody else has locked (its own late renewal, a guarded transaction) is
+//! skipped, not waited for: a waiting call would hold up its whole batch. So an id that is missing from
+//! the answer proves nothing here either: read it back, and if it is still ours, try again. One
+//! transaction on the SQL stores; one script on Redis.
+//!
+//! **abandon**: gives back whatever a claim took whose reply was lost, found by its token among the
+//! running rows. A claim that commits even later simply expires: the ttl is the guarantee, this only
+//! shortens the wait.
+//!
+//! **trigger**: makes a waiting job due now, and says what it found. One transaction under the row's
+//! lock; one script on Redis.
+//!
+//! **Named leases** (a later stage) fit the same frame: a row of its own kind in which acquire is
+//! "insert, or take over if expired" by one upsert, renewed in the same batch.
+
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod call;
+mod connect;
+pub mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub mod schema;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod types;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+pub use connect::{Options, Pool, Source, connect, redact};
+pub use types::{Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Triggered};
+
+use crate::error::StoreError;
+use crate::lease::{LeaseKey, OwnerToken};
+
+/// What every verb returns.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// The most leases that one call renews, finishes or releases; callers chunk.
+pub const MAX_BATCH: usize = 500;
+
+/// Where jobs and leases live.
+///
+/// Conflicts that the same call may survive (serialization, deadlock, busy) are retried inside; what
+/// comes out as an error is for the caller to act on.
+pub trait Store: Send + Sync + fmt::Debug {
+    /// The store and its address, credentials redacted.
+    fn name(&self) -> &str;
+
+    /// Creates or upgrades the tables; safe when any number of processes do it at once.
+    fn migrate(&self) -> StoreFuture<'_, ()>;
+
+    /// Refuses tables that are missing or of an incompatible version.
+    fn check_schema(&self) -> StoreFuture<'_, ()>;
+
+    /// The store's clock.
+    fn now(&self) -> StoreFuture<'_, i64>;
+
+    /// Makes sure that each task's standing job exists under its present schedule.
+    fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, ()>;
+
+    /// Takes due and expired rows.
+    fn claim<'a>(&'a self, request: &'a ClaimRequest) -> StoreFuture<'a, ClaimBatch>;
+
+    /// Writes ends; answers the jobs that were written.
+    fn finish<'a>(&'a self, ends: &'a [Finish]) -> StoreFuture<'a, Vec<i64>>;
+
+    /// Gives leases back; answers the jobs that were.
+    fn release<'a>(&'a self, keys: &'a [LeaseKey]) -> StoreFuture<'a, Vec<i64>>;
+
+    /// Gives back what a claim took whose reply was lost; answers how many rows.
+    fn abandon<'a>(&'a self, token: &'a OwnerToken) -> StoreFuture<'a, u64>;
+
+    /// Makes a task due now; `None` if the store has no such task.
+    fn trigger<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<Triggered>>;
+
+    /// Reads rows.
+    fn inspect<'a>(&'a self, jobs: &'a [i64]) -> StoreFuture<'a, Vec<JobRow>>;
+
+    /// Reads the standing job of a task.
+    fn standing<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<JobRow>>;
+
+    /// A way to renew that shares nothing with this store's other connections.
+    fn renewer(&self) -> Box<dyn Renewer>;
+
+    /// Watches for announced work: calls `wake` whenever some may have come, for ever. Returns at
+    /// once where the store announces nothing and workers must poll.
+    fn watch(
+        &self,
+        wake: Box<dyn Fn(Wake) + Send + Sync>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+
+    /// Closes the store's connections.
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}
+
+/// What a watcher has seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wake {
+    /// Work may have come.
+    Work,
+    /// Announcements arrive from now on; whatever was announced before may have been missed.
+    Live,
+    /// Announcements do not arrive for the time being.
+    Deaf,
+}
+
+/// The heartbeat's own connection, opened on first use and again after a [`reset`](Self::reset). It
+/// is used from one thread with one runtime, other than the store's.
+pub trait Renewer: Send {
+    /// Opens the connection if it is not open.
+    fn connect(&mut self) -> StoreFuture<'_, ()>;
+
+    /// Renews up to [`MAX_BATCH`] leases; answers the confirmed ones. Never waits for a row's lock.
+    fn renew<'a>(&'a mut self, renewals: &'a [Renewal]) -> StoreFuture<'a, Vec<i64>>;
+
+    /// Reads the rows of leases that a renewal did not confirm.
+    fn inspect<'a>(&'a mut self, jobs: &'a [i64]) -> StoreFuture<'a, Vec<JobRow>>;
+
+    /// Gives leases back when the process is about to end.
+    fn release<'a>(&'a mut self, keys: &'a [LeaseKey]) -> StoreFuture<'a, Vec<i64>>;
+
+    /// Drops a connection that failed, or in whose midst a call was dropped.
+    fn reset(&mut self);
+}

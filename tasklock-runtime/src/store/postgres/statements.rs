@@ -1,0 +1,244 @@
+//! The statements, written for Postgres. Their forms were tried under forced interleavings; what looks
+//! like it could be one statement fewer usually cannot (see [`crate::store`]).
+//!
+//! `statement_timestamp()` stands in predicates, where the index can serve it and where being a little
+//! early errs to the safe side; `clock_timestamp()` in what is written.
+
+use std::sync::Arc;
+
+use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
+
+use crate::store::schema::Names;
+
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
+/// $1 tasks, $2 ttls in µs, $3 limit, $4 token, $5 worker. Each task's due rows are found in its own part
+/// of the index: with one index over all, due rows of a task that this worker does not have would
+/// stand in front, and be read at each look.
+const CLAIM_DUE: &str = "
+WITH t AS MATERIALIZED (
+    SELECT t.task, t.ttl, (SELECT j.due_at FROM {s}{p}job j
+        WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = t.task
+        ORDER BY j.due_at LIMIT 1) AS head
+    FROM unnest($1::text[], $2::bigint[]) AS t(task, ttl)
+), k AS MATERIALIZED (
+    SELECT due.id, t.ttl
+    FROM (SELECT * FROM t WHERE head <= statement_timestamp() ORDER BY head) t
+    CROSS JOIN LATERAL (SELECT j.id FROM {s}{p}job j
+        WHERE j.state = 'ready' AND j.task = t.task AND j.due_at <= statement_timestamp()
+        ORDER BY j.due_at LIMIT $3 FOR UPDATE SKIP LOCKED) due
+    LIMIT $3
+)
+UPDATE {s}{p}job j
+SET state = 'running', lock_owner = $4, lock_worker = $5, fence = j.fence + 1,
+    lock_until = clock_timestamp() + k.ttl * interval '1 microsecond',
+    attempt = j.attempt + 1, claimed_at = clock_timestamp()
+FROM k WHERE j.id = k.id
+RETURNING j.id, j.task, j.fence, j.attempt, (extract(epoch FROM j.due_at) * 1000000)::bigint AS due_at";
+
+/// $1 tasks, $2 limit. The side row is only a prefilter here: without it, long runs that are alive
+/// would fill the limit, and an expired one would never be reached.
+const LOCK_EXPIRED: &str = "
+SELECT j.id FROM {s}{p}job j
+WHERE j.state = 'running' AND j.lock_until < statement_timestamp() AND j.task = ANY($1::text[])
+  AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h
+      WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= statement_timestamp())
+ORDER BY j.lock_until LIMIT $2 FOR UPDATE OF j SKIP LOCKED";
+
+/// $1 tasks, $2 ttls in µs, $3 ids, $4 token, $5 worker. The rows are locked by now: this look at the
+/// side rows, in a snapshot taken after the locks, is the one that decides.
+const TAKE_EXPIRED: &str = "
+UPDATE {s}{p}job j
+SET lock_owner = $4, lock_worker = $5, fence = j.fence + 1,
+    lock_until = clock_timestamp() + t.ttl * interval '1 microsecond',
+    attempt = j.attempt + 1, crashes = j.crashes + 1, claimed_at = clock_timestamp()
+FROM unnest($1::text[], $2::bigint[]) AS t(task, ttl)
+WHERE t.task = j.task AND j.id = ANY($3::bigint[]) AND j.state = 'running'
+  AND j.lock_until < statement_timestamp()
+  AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h
+      WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= statement_timestamp())
+RETURNING j.id, j.task, j.fence, j.attempt, (extract(epoch FROM j.due_at) * 1000000)::bigint AS due_at";
+
+/// $1 tasks. The store's clock, and when something can happen to these tasks next.
+const NEXT_EVENT: &str = "
+SELECT {now} AS now, (extract(epoch FROM least(
+    (SELECT min((SELECT j.due_at FROM {s}{p}job j
+        WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = t.task
+        ORDER BY j.due_at LIMIT 1)) FROM unnest($1::text[]) AS t(task)),
+    (SELECT min(greatest(j.lock_until, h.lock_until))
+     FROM {s}{p}job j LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence
+     WHERE j.state = 'running' AND j.task = ANY($1::text[]))
+) - clock_timestamp()) * 1000000)::bigint AS wait";
+
+/// $1 ids, $2 fences, $3 owners, $4 ttls in µs. KEY SHARE excludes takeover, finish and release, which
+/// all lock FOR UPDATE first, and skips a row that one of them has.
+const RENEW: &str = "
+WITH k AS (
+    SELECT j.id, j.fence, x.ttl
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[]) AS x(id, fence, owner, ttl)
+    JOIN {s}{p}job j ON j.id = x.id AND j.fence = x.fence AND j.lock_owner = x.owner
+    WHERE j.state = 'running' ORDER BY j.id FOR KEY SHARE OF j SKIP LOCKED
+)
+INSERT INTO {s}{p}heartbeat AS h (job_id, fence, lock_until)
+SELECT id, fence, clock_timestamp() + ttl * interval '1 microsecond' FROM k
+ON CONFLICT (job_id) DO UPDATE
+SET fence = excluded.fence,
+    lock_until = CASE WHEN h.fence = excluded.fence
+        THEN greatest(h.lock_until, excluded.lock_until) ELSE excluded.lock_until END
+WHERE h.fence <= excluded.fence
+RETURNING job_id";
+
+/// $1 ids, $2 fences, $3 owners, $4 next at in µs, $5 next in in µs, $6 outcomes, $7 errors. A row that
+/// is locked, by its own late renewal or by a guarded transaction, is skipped and tried again: waiting
+/// for it here would hold up the whole batch, with the other rows locked already.
+const FINISH: &str = "
+WITH e AS (
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[],
+        $6::text[], $7::text[]) AS e(id, fence, owner, next_at, next_in, outcome, error)
+), k AS (
+    SELECT j.id FROM {s}{p}job j
+    JOIN e ON e.id = j.id AND e.fence = j.fence AND e.owner = j.lock_owner
+    WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+)
+UPDATE {s}{p}job j
+SET state = 'ready', lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = 0,
+    crashes = 0, finished_at = clock_timestamp(), last_outcome = e.outcome, last_error = e.error,
+    due_at = coalesce(
+        timestamptz 'epoch' + e.next_at * interval '1 microsecond',
+        clock_timestamp() + e.next_in * interval '1 microsecond')
+FROM k JOIN e ON e.id = k.id WHERE j.id = k.id
+RETURNING j.id";
+
+/// $1 ids, $2 fences, $3 owners
+const RELEASE: &str = "
+WITH k AS (
+    SELECT j.id FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS e(id, fence, owner)
+    JOIN {s}{p}job j ON e.id = j.id AND e.fence = j.fence AND e.owner = j.lock_owner
+    WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+)
+UPDATE {s}{p}job j
+SET state = 'ready', lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
+    attempt = greatest(j.attempt - 1, 0)
+FROM k WHERE j.id = k.id
+RETURNING j.id";
+
+/// $1 ids
+const DROP_BEATS: &str = "DELETE FROM {s}{p}heartbeat WHERE job_id = ANY($1::bigint[])";
+
+/// $1 token
+const BY_TOKEN: &str = "SELECT id, fence, lock_owner AS owner FROM {s}{p}job WHERE state = 'running' AND lock_owner = $1";
+
+/// $1 task. A running job is not waited for: a guarded transaction may hold its row for long.
+const TRIGGER: &str = "
+WITH k AS (
+    SELECT id, due_at <= clock_timestamp() AS due FROM {s}{p}job
+    WHERE task = $1 AND unique_key = '' AND state = 'ready' FOR UPDATE
+), u AS (
+    UPDATE {s}{p}job j SET due_at = clock_timestamp() FROM k
+    WHERE j.id = k.id AND k.due IS NOT TRUE RETURNING j.id
+)
+SELECT (SELECT count(*) FROM k) AS waiting, (SELECT count(*) FROM u) AS moved,
+    (SELECT count(*) FROM {s}{p}job WHERE task = $1 AND unique_key = '') AS known";
+
+/// $1 tasks, $2 schedules, $3 due if new, in µs. Asked first: a conflict would use an id up.
+const DECLARE: &str = "
+INSERT INTO {s}{p}job AS j (task, unique_key, schedule, due_at)
+SELECT d.task, '', d.schedule, timestamptz 'epoch' + d.if_new * interval '1 microsecond'
+FROM unnest($1::text[], $2::text[], $3::bigint[]) AS d(task, schedule, if_new)
+WHERE NOT EXISTS (SELECT FROM {s}{p}job o WHERE o.task = d.task AND o.unique_key = '')
+ORDER BY d.task
+ON CONFLICT (task, unique_key) DO NOTHING";
+
+/// $1 tasks, $2 schedules, $3 due if changed, in µs
+const RESCHEDULE: &str = "
+WITH d AS (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS d(task, schedule, if_changed)
+), k AS (
+    SELECT j.id, d.schedule, d.if_changed FROM {s}{p}job j JOIN d ON d.task = j.task
+    WHERE j.unique_key = '' AND j.state = 'ready' AND j.schedule IS DISTINCT FROM d.schedule
+    ORDER BY j.id FOR UPDATE OF j
+)
+UPDATE {s}{p}job j SET schedule = k.schedule,
+    due_at = timestamptz 'epoch' + k.if_changed * interval '1 microsecond'
+FROM k WHERE j.id = k.id";
+
+const ROW: &str = "
+SELECT j.id, j.task, j.state = 'running' AS running, j.lock_owner AS owner, j.fence, j.attempt,
+    j.crashes, j.last_outcome, j.last_error,
+    (extract(epoch FROM j.due_at) * 1000000)::bigint AS due_at,
+    (extract(epoch FROM greatest(j.lock_until, h.lock_until) - clock_timestamp()) * 1000000)::bigint
+        AS left_us
+FROM {s}{p}job j LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence";
+
+/// The statements with the tables' names in place.
+#[derive(Debug)]
+pub(super) struct Statements {
+    pub(super) now: Text,
+    pub(super) claim_due: Text,
+    pub(super) lock_expired: Text,
+    pub(super) take_expired: Text,
+    pub(super) next_event: Text,
+    pub(super) renew: Text,
+    pub(super) finish: Text,
+    pub(super) release: Text,
+    pub(super) drop_beats: Text,
+    pub(super) by_token: Text,
+    pub(super) trigger: Text,
+    pub(super) declare: Text,
+    pub(super) reschedule: Text,
+    pub(super) inspect: Text,
+    pub(super) standing: Text,
+    /// What announcements are sent on.
+    pub(super) channel: String,
+}
+
+impl Statements {
+    pub(super) fn new(names: &Names) -> Self {
+        let fill = |sql: &str| Text(names.fill(&sql.replace("{now}", NOW)).into());
+        Self {
+            now: fill("SELECT {now}"),
+            claim_due: fill(CLAIM_DUE),
+            lock_expired: fill(LOCK_EXPIRED),
+            take_expired: fill(TAKE_EXPIRED),
+            next_event: fill(NEXT_EVENT),
+            renew: fill(RENEW),
+            finish: fill(FINISH),
+            release: fill(RELEASE),
+            drop_beats: fill(DROP_BEATS),
+            by_token: fill(BY_TOKEN),
+            trigger: fill(TRIGGER),
+            declare: fill(DECLARE),
+            reschedule: fill(RESCHEDULE),
+            inspect: fill(&format!("{ROW} WHERE j.id = ANY($1::bigint[])")),
+            standing: fill(&format!("{ROW} WHERE j.task = $1 AND j.unique_key = ''")),
+            channel: match names.schema() {
+                // Schema and prefix are at most 40 bytes each, a channel's name 63.
+                Some(schema) => short(&format!("{schema}.{}", names.fill("{p}job"))),
+                None => names.fill("{p}job"),
+            },
+        }
+    }
+}
+
+/// Postgres cuts identifiers at 63 bytes; two long names must not become one channel.
+fn short(name: &str) -> String {
+    if name.len() <= 63 {
+        return name.to_owned();
+    }
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{}_{hash:016x}", &name[..46])
+}
+
+/// A statement's text. It is safe: a constant of this file, with names that were checked.
+#[derive(Debug, Clone)]
+pub(super) struct Text(Arc<str>);
+
+impl SqlSafeStr for &Text {
+    fn into_sql_str(self) -> SqlStr {
+        AssertSqlSafe(Arc::clone(&self.0)).into_sql_str()
+    }
+}

@@ -1,0 +1,260 @@
+//! The tables: numbered migrations, applied by the runtime or by hand.
+//!
+//! A table of our own, `tasklock_migration`, holds a row per applied migration with the oldest
+//! version of this library's schema that can still work with the result. A binary refuses tables that
+//! are newer than it knows only if they say that it is too old for them, so an additive migration of
+//! a new release does not lock the old replicas out.
+
+use std::fmt::Write as _;
+
+use crate::error::{Error, StoreError, StoreErrorKind};
+
+/// One step of the schema.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Migration {
+    pub(crate) version: i64,
+    /// The oldest schema version that a binary must know to work with the result.
+    pub(crate) oldest_compatible: i64,
+    pub(crate) sql: &'static str,
+}
+
+/// Which database's dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// PostgreSQL.
+    Postgres,
+    /// SQLite.
+    Sqlite,
+}
+
+impl Dialect {
+    pub(crate) fn migrations(self) -> &'static [Migration] {
+        match self {
+            Self::Postgres => &[Migration {
+                version: 1,
+                oldest_compatible: 1,
+                sql: include_str!("postgres_0001.sql"),
+            }],
+            Self::Sqlite => &[Migration {
+                version: 1,
+                oldest_compatible: 1,
+                sql: include_str!("sqlite_0001.sql"),
+            }],
+        }
+    }
+
+    fn migration_table(self) -> &'static str {
+        match self {
+            Self::Postgres => {
+                "CREATE TABLE IF NOT EXISTS {s}{p}migration (\n    \
+                     version bigint PRIMARY KEY,\n    \
+                     oldest_compatible bigint NOT NULL,\n    \
+                     applied_at timestamptz NOT NULL DEFAULT clock_timestamp()\n);\n"
+            }
+            Self::Sqlite => {
+                "CREATE TABLE IF NOT EXISTS {p}migration (\n    \
+                     version INTEGER PRIMARY KEY,\n    \
+                     oldest_compatible INTEGER NOT NULL,\n    \
+                     applied_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP\n);\n"
+            }
+        }
+    }
+
+    /// The newest version that this binary knows.
+    pub(crate) fn latest(self) -> i64 {
+        self.migrations().last().map_or(0, |last| last.version)
+    }
+}
+
+/// How the tables are named: `{s}` and `{p}` in a statement stand for these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names {
+    prefix: String,
+    schema: Option<String>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self {
+            prefix: "tasklock_".into(),
+            schema: None,
+        }
+    }
+}
+
+impl Names {
+    /// Names with this prefix, in this schema (Postgres; else the connection's `search_path` decides).
+    ///
+    /// # Errors
+    ///
+    /// The names go into statements as they are: lower-case letters, digits and `_`, at most 40
+    /// bytes, not starting with a digit.
+    pub fn new(prefix: Option<&str>, schema: Option<&str>) -> Result<Self, Error> {
+        for (option, name) in [("table_prefix", prefix), ("schema", schema)] {
+            if let Some(name) = name {
+                check(option, name)?;
+            }
+        }
+        let default = Self::default();
+        Ok(Self {
+            prefix: prefix.map_or(default.prefix, str::to_owned),
+            schema: schema.map(str::to_owned),
+        })
+    }
+
+    /// The schema, if one was given.
+    #[must_use]
+    pub fn schema(&self) -> Option<&str> {
+        self.schema.as_deref()
+    }
+
+    /// A statement with its placeholders filled in.
+    pub(crate) fn fill(&self, sql: &str) -> String {
+        let schema = self
+            .schema
+            .as_ref()
+            .map_or_else(String::new, |schema| format!("\"{schema}\"."));
+        sql.replace("{s}", &schema).replace("{p}", &self.prefix)
+    }
+}
+
+fn check(option: &str, name: &str) -> Result<(), Error> {
+    let starts_well = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if starts_well && name.len() <= 40 && name.chars().all(plain) {
+        return Ok(());
+    }
+    Err(Error::option(
+        format!("{option} = {name:?}"),
+        "cannot be used as it is in SQL: write lower-case letters, digits and '_', at most 40, the \
+         first not a digit",
+    ))
+}
+
+/// What [`migrate`] has to run, given the versions that are applied.
+pub(crate) struct Plan {
+    pub(crate) statements: Vec<String>,
+}
+
+/// The statement that makes sure that the migration table exists.
+pub(crate) fn bootstrap(dialect: Dialect, names: &Names) -> String {
+    names.fill(dialect.migration_table())
+}
+
+/// The migrations that are missing after `applied`, each with its row in the migration table.
+pub(crate) fn plan(dialect: Dialect, names: &Names, applied: i64) -> Plan {
+    let statements = dialect
+        .migrations()
+        .iter()
+        .filter(|migration| migration.version > applied)
+        .map(|migration| names.fill(&with_record(migration)))
+        .collect();
+    Plan { statements }
+}
+
+fn with_record(migration: &Migration) -> String {
+    format!(
+        "{}INSERT INTO {{s}}{{p}}migration (version, oldest_compatible) VALUES ({}, {});\n",
+        migration.sql, migration.version, migration.oldest_compatible
+    )
+}
+
+/// Refuses tables that this binary cannot work with. `found` is the highest (version, oldest
+/// compatible) in the migration table, `None` if there is no such table or row.
+pub(crate) fn check_version(
+    dialect: Dialect,
+    store: &str,
+    found: Option<(i64, i64)>,
+) -> Result<(), StoreError> {
+    let known = dialect.latest();
+    let message = match found {
+        Some((version, _)) if version < known => format!(
+            "the tasklock tables are of version {version}, this binary needs {known}: start one \
+             worker with `migrate(true)`, or apply the SQL of `tasklock_runtime::schema_sql` by hand"
+        ),
+        Some((version, oldest)) if oldest > known => format!(
+            "the tasklock tables are of version {version}, which needs a binary that knows at least \
+             version {oldest}; this one knows {known}: deploy a newer build of this service"
+        ),
+        Some(_) => return Ok(()),
+        None => "the tasklock tables are missing: start one worker with `migrate(true)`, or apply \
+                 the SQL of `tasklock_runtime::schema_sql` by hand"
+            .to_owned(),
+    };
+    Err(StoreError {
+        store: store.to_owned(),
+        call: "use the tables",
+        kind: StoreErrorKind::Schema,
+        message,
+    })
+}
+
+/// The whole schema as SQL, for teams that migrate by hand: run it once in one transaction, then
+/// start the workers with `migrate(false)`. On Postgres it ends with the least grants that the runtime
+/// then needs, as comments to fill in.
+#[must_use]
+pub fn schema_sql(dialect: Dialect, names: &Names) -> String {
+    let mut sql = bootstrap(dialect, names);
+    for statement in plan(dialect, names, 0).statements {
+        sql.push_str(&statement);
+    }
+    if dialect == Dialect::Postgres {
+        let grants = names.fill(
+            "-- The runtime's role needs no more than:\n\
+             -- GRANT SELECT, INSERT, UPDATE, DELETE ON {s}{p}job, {s}{p}heartbeat TO <role>;\n\
+             -- GRANT SELECT ON {s}{p}migration TO <role>;\n",
+        );
+        let _ = write!(sql, "{grants}");
+    }
+    sql
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_would_not_survive_in_sql_are_refused() {
+        for name in [
+            "",
+            "1a",
+            "a-b",
+            "A",
+            "a\"; drop table x; --",
+            &"a".repeat(41),
+        ] {
+            assert!(Names::new(Some(name), None).is_err(), "{name}");
+            assert!(Names::new(None, Some(name)).is_err(), "{name}");
+        }
+        assert!(Names::new(Some("my_1"), Some("billing")).is_ok());
+    }
+
+    #[test]
+    fn every_placeholder_is_filled() -> Result<(), Error> {
+        let names = Names::new(Some("my_"), Some("billing"))?;
+        for dialect in [Dialect::Postgres, Dialect::Sqlite] {
+            let sql = schema_sql(dialect, &names);
+            assert!(!sql.contains('{'), "{sql}");
+            assert!(sql.contains("my_job"), "{sql}");
+        }
+        assert!(schema_sql(Dialect::Postgres, &names).contains("\"billing\".my_job"));
+        Ok(())
+    }
+
+    #[test]
+    fn versions() {
+        let check =
+            |found| check_version(Dialect::Postgres, "postgres", found).map_err(|e| e.to_string());
+        let known = Dialect::Postgres.latest();
+        assert_eq!(check(Some((known, 1))), Ok(()));
+        assert_eq!(
+            check(Some((known + 5, known))),
+            Ok(()),
+            "an additive migration locks nobody out"
+        );
+        assert!(check(Some((known + 5, known + 1))).is_err_and(|e| e.contains("newer build")));
+        assert!(check(Some((known - 1, 0))).is_err_and(|e| e.contains("migrate(true)")));
+        assert!(check(None).is_err_and(|e| e.contains("missing")));
+    }
+}

@@ -1,0 +1,89 @@
+//! Between the store's types and JSON, rows and columns.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use sqlx::sqlite::SqliteRow;
+
+use super::{batch, column};
+use crate::lease::{LeaseKey, OwnerToken};
+use crate::store::{Claim, Finish, JobRow, Renewal};
+use crate::task::Next;
+
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+pub(super) fn ttls(tasks: &[(String, Duration)]) -> String {
+    let ttls: Map<String, Value> = tasks
+        .iter()
+        .map(|(task, ttl)| (task.clone(), json!(micros(*ttl))))
+        .collect();
+    Value::Object(ttls).to_string()
+}
+
+pub(super) fn keys(keys: &[LeaseKey]) -> String {
+    batch(keys, |key| json!([key.job, key.fence, key.owner.as_str()]))
+}
+
+pub(super) fn renewals(renewals: &[Renewal]) -> String {
+    batch(renewals, |renewal| {
+        let key = &renewal.key;
+        json!([key.job, key.fence, key.owner.as_str(), micros(renewal.ttl)])
+    })
+}
+
+pub(super) fn ends(ends: &[Finish]) -> String {
+    batch(ends, |end| {
+        let (at, delay) = match end.next {
+            Next::At(at) => (Some(at), None),
+            Next::In(delay) => (None, Some(micros(delay))),
+            Next::Dormant => (None, None),
+        };
+        let key = &end.key;
+        json!([
+            key.job,
+            key.fence,
+            key.owner.as_str(),
+            at,
+            delay,
+            end.outcome,
+            end.error
+        ])
+    })
+}
+
+pub(super) fn claim(
+    row: &SqliteRow,
+    token: &OwnerToken,
+    takeover: bool,
+) -> Result<Claim, sqlx::Error> {
+    Ok(Claim {
+        key: LeaseKey {
+            job: column(row, "id")?,
+            fence: column(row, "fence")?,
+            owner: token.clone(),
+        },
+        task: column(row, "task")?,
+        due_at: column::<Option<i64>>(row, "due_at")?.unwrap_or_default(),
+        attempt: column(row, "attempt")?,
+        takeover,
+    })
+}
+
+pub(super) fn job_row(row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
+    Ok(JobRow {
+        job: column(row, "id")?,
+        task: column(row, "task")?,
+        running: column(row, "running")?,
+        owner: column::<Option<&str>>(row, "owner")?.map(OwnerToken::from_stored),
+        fence: column(row, "fence")?,
+        left: column::<Option<i64>>(row, "left_us")?
+            .map(|us| Duration::from_micros(u64::try_from(us).unwrap_or(0))),
+        due_at: column(row, "due_at")?,
+        attempt: column(row, "attempt")?,
+        crashes: column(row, "crashes")?,
+        last_outcome: column(row, "last_outcome")?,
+        last_error: column(row, "last_error")?,
+    })
+}

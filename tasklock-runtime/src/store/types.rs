@@ -1,0 +1,132 @@
+//! What goes into a store and what comes out. Instants are microseconds since the Unix epoch by the
+//! store's clock.
+
+use std::time::Duration;
+
+use crate::lease::{LeaseKey, OwnerToken};
+use crate::task::Next;
+
+/// A task that a worker has, and the one standing job that it owns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declaration {
+    /// The task.
+    pub task: String,
+    /// Its schedule as text, to see whether it has changed.
+    pub schedule: String,
+    /// When the job falls due if the store has none yet; `None`: not until triggered.
+    pub if_new: Option<i64>,
+    /// When it falls due if it waits under another schedule.
+    pub if_changed: Option<i64>,
+}
+
+/// One call for work.
+#[derive(Debug, Clone)]
+pub struct ClaimRequest {
+    /// Fresh for this call; all rows that it takes carry it.
+    pub token: OwnerToken,
+    /// The worker's name, for operators only.
+    pub worker: String,
+    /// The tasks that this worker has, each with its ttl. Other rows are left alone.
+    pub tasks: Vec<(String, Duration)>,
+    /// The most rows to take.
+    pub limit: usize,
+}
+
+/// What a claim brought.
+#[derive(Debug, Clone, Default)]
+pub struct ClaimBatch {
+    /// The store's clock at the claim.
+    pub now: i64,
+    /// The rows taken.
+    pub claims: Vec<Claim>,
+    /// How long until the earliest row of these tasks falls due or a lease on one expires, as far
+    /// as the store knows now; `None` if there is no such row. Zero if rows were left behind.
+    pub wait: Option<Duration>,
+}
+
+/// A row that was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// The job, the new fence, the token.
+    pub key: LeaseKey,
+    /// The job's task.
+    pub task: String,
+    /// When it was due.
+    pub due_at: i64,
+    /// Which attempt at this slot it is, from 1.
+    pub attempt: u32,
+    /// Whether it was taken from an owner whose lease had expired.
+    pub takeover: bool,
+}
+
+/// A renewal.
+#[derive(Debug, Clone)]
+pub struct Renewal {
+    /// The lease.
+    pub key: LeaseKey,
+    /// Its length from the moment of the renewal.
+    pub ttl: Duration,
+}
+
+/// The end of a run.
+#[derive(Debug, Clone)]
+pub struct Finish {
+    /// The lease that the run was made under.
+    pub key: LeaseKey,
+    /// When the job falls due again.
+    pub next: Next,
+    /// How the run ended, as a word.
+    pub outcome: &'static str,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+/// A job's row as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRow {
+    /// The job.
+    pub job: i64,
+    /// Its task.
+    pub task: String,
+    /// Whether a run is under way, alive or not.
+    pub running: bool,
+    /// The owner, if there is one.
+    pub owner: Option<OwnerToken>,
+    /// The fence of the last acquisition.
+    pub fence: i64,
+    /// How long the lease still lasts by the store's clock, renewals included; zero if expired.
+    pub left: Option<Duration>,
+    /// When it falls due.
+    pub due_at: Option<i64>,
+    /// Starts of the present slot.
+    pub attempt: u32,
+    /// Takeovers of the present slot.
+    pub crashes: u32,
+    /// How the last run ended.
+    pub last_outcome: Option<String>,
+    /// What went wrong in it.
+    pub last_error: Option<String>,
+}
+
+impl JobRow {
+    /// Whether this acquisition still owns the row, expired or not.
+    #[must_use]
+    pub fn is_held_under(&self, key: &LeaseKey) -> bool {
+        self.job == key.job
+            && self.running
+            && self.fence == key.fence
+            && self.owner.as_ref() == Some(&key.owner)
+    }
+}
+
+/// What a trigger found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Triggered {
+    /// The task will run now.
+    Queued,
+    /// It was due already and waits for a worker.
+    AlreadyQueued,
+    /// It is running: nothing was changed.
+    AlreadyRunning,
+}

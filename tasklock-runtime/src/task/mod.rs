@@ -1,0 +1,14 @@
+//! What a task is: its definition, its schedule, how a run of it ended, and how it registers itself.
+//! This module is pure: it never touches a database.
+
+mod definition;
+mod extract;
+mod outcome;
+mod registration;
+mod schedule;
+
+pub use definition::{Definition, OnLost, TaskSpec};
+pub use extract::IsLease;
+pub use outcome::{BoxError, IntoOutcome, Outcome, TaskResult};
+pub use registration::{Location, Registration, RunFuture};
+pub use schedule::Next;

@@ -1,0 +1,66 @@
+//! How a task makes itself known.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::lease::LeaseContext;
+
+use super::definition::Definition;
+use super::outcome::Outcome;
+
+/// A run in progress.
+pub type RunFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// Where a task is defined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Location {
+    module: &'static str,
+    file: &'static str,
+    line: u32,
+}
+
+impl Location {
+    /// From `module_path!()`, `file!()` and `line!()`.
+    #[must_use]
+    pub const fn new(module: &'static str, file: &'static str, line: u32) -> Self {
+        Self { module, file, line }
+    }
+
+    /// The crate that defines the task.
+    #[must_use]
+    pub fn crate_name(&self) -> &'static str {
+        self.module.split("::").next().unwrap_or(self.module)
+    }
+}
+
+impl std::fmt::Display for Location {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// One annotated function: constant data, collected by `inventory`, and the function to call.
+#[derive(Debug)]
+pub struct Registration {
+    pub(crate) definition: Definition,
+    pub(crate) location: Location,
+    pub(crate) run: fn(LeaseContext) -> RunFuture,
+}
+
+impl Registration {
+    /// Called by generated code, in a `const` context.
+    #[must_use]
+    pub const fn new(
+        definition: Definition,
+        location: Location,
+        run: fn(LeaseContext) -> RunFuture,
+    ) -> Self {
+        Self {
+            definition,
+            location,
+            run,
+        }
+    }
+}
+
+inventory::collect!(Registration);

@@ -1,0 +1,12 @@
+//! All mistakes of an attribute and of its function in one build, and no other errors: the handle is there
+//! all the same.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(tll = "3s", every = 30, timeout = "5M", handle = Refresh)]
+fn refresh(lease: &LeaseContext) {}
+
+fn main() {
+    println!("{}", Refresh::NAME);
+    let _ = Refresh::trigger;
+}

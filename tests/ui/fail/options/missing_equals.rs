@@ -1,0 +1,8 @@
+//! `key = value`, not a call.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(ttl("30s"))]
+async fn refresh(_lease: LeaseContext) {}
+
+fn main() {}

@@ -1,0 +1,8 @@
+//! An option that is promised and not built yet.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(cron = "*/5 * * * *", retries = 3)]
+async fn refresh(_lease: LeaseContext) {}
+
+fn main() {}

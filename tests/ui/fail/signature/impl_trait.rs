@@ -1,0 +1,8 @@
+//! A parameter has a named type.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task]
+async fn refresh(_lease: impl Into<LeaseContext>) {}
+
+fn main() {}

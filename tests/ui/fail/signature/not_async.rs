@@ -1,0 +1,8 @@
+//! Blocking functions are not supported yet.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task]
+fn refresh(_lease: LeaseContext) {}
+
+fn main() {}

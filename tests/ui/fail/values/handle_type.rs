@@ -1,0 +1,8 @@
+//! A handle is a name, not text.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(handle = "Refresh")]
+async fn refresh(_lease: LeaseContext) {}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! Without a self the attribute cannot see that it is inside of an impl: the compiler says it.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+struct Rates;
+
+impl Rates {
+    async fn refresh(_lease: LeaseContext) {}
+}
+
+#[locked_task]
+async fn refresh(lease: LeaseContext) {
+    Rates::refresh(lease).await;
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+//! A value is one literal, not an expression.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(ttl = "30s")]
+async fn refresh(_lease: LeaseContext) {}
+
+fn main() {}

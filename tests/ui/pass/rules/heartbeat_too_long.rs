@@ -1,0 +1,8 @@
+//! Two heartbeats and the margin fit in the ttl.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(ttl = "10s", heartbeat = "4s")]
+async fn refresh(_lease: LeaseContext) {}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! The handle needs a name of its own.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[allow(non_camel_case_types)]
+struct refresh {}
+
+#[locked_task(handle = Refresh)]
+async fn refresh(_lease: LeaseContext) {}
+
+fn main() {
+    let _ = refresh {};
+    assert_eq!(Refresh::NAME, "refresh");
+}

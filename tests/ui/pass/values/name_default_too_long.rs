@@ -1,0 +1,11 @@
+//! A function's name may be longer than a task's.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(name = "short")]
+async fn aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa(
+    _lease: LeaseContext,
+) {
+}
+
+fn main() {}

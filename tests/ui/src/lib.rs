@@ -1,0 +1,1 @@
+//! Empty: the tests are in `tests/ui.rs`, their cases in `pass/` and `fail/`.
