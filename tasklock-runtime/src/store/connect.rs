@@ -89,6 +89,10 @@ pub async fn connect(source: Source, options: &Options) -> Result<Arc<dyn Store>
     }
 }
 
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    expect(unused_variables, reason = "memory has no tables to name")
+)]
 async fn by_url(
     option: &'static str,
     url: &str,

@@ -57,14 +57,14 @@
 //! **Named leases** (a later stage) fit the same frame: a row of its own kind in which acquire is
 //! "insert, or take over if expired" by one upsert, renewed in the same batch.
 
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-mod call;
 mod connect;
 pub mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub mod schema;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod types;
@@ -74,6 +74,9 @@ use std::future::Future;
 use std::pin::Pin;
 
 pub use connect::{Options, Pool, Source, connect, redact};
+pub(crate) use types::between;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(crate) use types::span;
 pub use types::{Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Triggered};
 
 use crate::error::StoreError;

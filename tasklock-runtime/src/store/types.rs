@@ -130,3 +130,13 @@ pub enum Triggered {
     /// It is running: nothing was changed.
     AlreadyRunning,
 }
+
+/// The time from one instant to a later one; zero if it is not.
+pub(crate) fn between(from: i64, to: i64) -> Duration {
+    span(to.saturating_sub(from))
+}
+
+/// A span of microseconds; zero if negative.
+pub(crate) fn span(micros: i64) -> Duration {
+    Duration::from_micros(u64::try_from(micros).unwrap_or(0))
+}

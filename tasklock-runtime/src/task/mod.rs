@@ -12,3 +12,4 @@ pub use extract::IsLease;
 pub use outcome::{BoxError, IntoOutcome, Outcome, TaskResult};
 pub use registration::{Location, Registration, RunFuture};
 pub use schedule::Next;
+pub(crate) use schedule::micros;

@@ -75,7 +75,8 @@ fn slot_after(instant: i64, period: Duration) -> i64 {
         .saturating_mul(period)
 }
 
-fn micros(duration: Duration) -> i64 {
+/// Microseconds, as the stores count.
+pub(crate) fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 

@@ -9,23 +9,20 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
-use super::beat::{Beaten, Member, Verdict, beat};
+use super::beat::{Beaten, beat};
+use super::lease::{ABORT_PATIENCE, Lease};
 use super::{Command, Kept};
 use crate::lease::{Clock, LeaseKey, LeaseLost, Moment, RenewError, RenewRequest};
-use crate::store::{MAX_BATCH, Renewal, Renewer};
-use crate::task::OnLost;
+use crate::store::{MAX_BATCH, Renewer};
 
 /// Timers stand still in suspend: look at the clock at least this often while a lease is held.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// How long a handler may go on after its loss before a warning names it.
-const ABORT_PATIENCE: Duration = Duration::from_secs(1);
 /// How long `on_lost = "exit"` waits for the other leases to be given back.
 const EXIT_PATIENCE: Duration = Duration::from_secs(1);
 /// `EX_TEMPFAIL`: try again elsewhere.
 const EXIT_CODE: i32 = 75;
 
 type InFlight = Pin<Box<dyn Future<Output = Beaten> + Send>>;
-type Answer = oneshot::Sender<Result<(), RenewError>>;
 
 pub(super) struct Keeper {
     clock: Arc<dyn Clock>,
@@ -39,20 +36,6 @@ pub(super) struct Keeper {
     /// Nothing is to be done before this.
     wake_at: Moment,
     failing: bool,
-}
-
-struct Lease {
-    kept: Kept,
-    next_beat: Moment,
-    beating: bool,
-    lost_at: Option<Moment>,
-    warned: bool,
-    /// Waits for the next beat that starts.
-    asked: Vec<Answer>,
-    /// Waits for the beat that is under way.
-    asking: Vec<Answer>,
-    /// To be dropped when the beat under way is back.
-    forget: Option<oneshot::Sender<()>>,
 }
 
 impl Keeper {
@@ -107,18 +90,9 @@ impl Keeper {
     }
 
     fn keep(&mut self, kept: Kept) {
-        let next_beat = kept.granted + kept.heartbeat;
-        self.wake_by(next_beat.min(kept.status.deadline().unwrap_or(next_beat)));
-        let lease = Lease {
-            next_beat,
-            beating: false,
-            lost_at: None,
-            warned: false,
-            asked: Vec::new(),
-            asking: Vec::new(),
-            forget: None,
-            kept,
-        };
+        let lease = Lease::new(kept);
+        let deadline = lease.kept.status.deadline().unwrap_or(lease.next_beat);
+        self.wake_by(lease.next_beat.min(deadline));
         self.leases
             .insert((lease.kept.key.job, lease.kept.key.fence), lease);
     }
@@ -191,25 +165,10 @@ impl Keeper {
         let mut members = Vec::new();
         let mut call = Duration::MAX;
         for lease in self.leases.values_mut() {
-            let kept = &lease.kept;
-            if lease.forget.is_some()
-                || lease.next_beat > now + kept.heartbeat / 2
-                || kept.status.check().is_err()
-            {
-                continue;
+            if let Some(member) = lease.join(now) {
+                call = call.min(lease.kept.ttl / 8);
+                members.push(member);
             }
-            call = call.min(kept.ttl / 8);
-            lease.beating = true;
-            lease.next_beat = now + kept.heartbeat;
-            lease.asking.append(&mut lease.asked);
-            members.push(Member {
-                renewal: Renewal {
-                    key: kept.key.clone(),
-                    ttl: kept.ttl,
-                },
-                trust: kept.trust,
-                status: Arc::clone(&kept.status),
-            });
         }
         let clock = Arc::clone(&self.clock);
         self.in_flight = Some(Box::pin(beat(renewer, members, clock, call)));
@@ -225,16 +184,7 @@ impl Keeper {
             let Some(lease) = self.leases.get_mut(&id) else {
                 continue;
             };
-            lease.beating = false;
-            if verdict != Verdict::Renewed {
-                // Spread, so that many workers do not come back to a troubled store together.
-                let soon = (lease.kept.ttl / 16).min(LOOK_AGAIN);
-                let spread = soon.mul_f64(f64::from(getrandom::u32().unwrap_or(0) % 256) / 512.0);
-                lease.next_beat = lease.next_beat.min(now + soon + spread);
-            }
-            for answer in lease.asking.drain(..) {
-                let _ = answer.send(lease.kept.answer(verdict, beaten.failure.as_ref()));
-            }
+            lease.settle(verdict, beaten.failure.as_ref(), now);
             if let Some(done) = lease.forget.take() {
                 self.leases.remove(&id);
                 let _ = done.send(());
@@ -289,67 +239,6 @@ impl Keeper {
             }
         }
         std::process::exit(EXIT_CODE);
-    }
-}
-
-impl Lease {
-    /// Sees to a lease that is lost; answers whether the process is to end.
-    fn mourn(&mut self, now: Moment) -> bool {
-        let Err(lost) = self.kept.status.check() else {
-            return false;
-        };
-        let (task, job, fence) = (&*self.kept.task, self.kept.key.job, self.kept.key.fence);
-        for answer in self.asked.drain(..) {
-            let _ = answer.send(Err(RenewError::Lost(lost)));
-        }
-        match self.lost_at {
-            None => {
-                self.lost_at = Some(now);
-                if self.kept.on_lost == OnLost::Exit {
-                    tracing::error!(
-                        task,
-                        job,
-                        fence,
-                        "{lost}; on_lost = \"exit\" ends the process"
-                    );
-                    return true;
-                }
-            }
-            Some(lost_at) if !self.warned && now.since(lost_at) >= ABORT_PATIENCE => {
-                self.warned = true;
-                if self.kept.on_lost == OnLost::Abort {
-                    tracing::warn!(
-                        task,
-                        job,
-                        fence,
-                        reason = lost.as_str(),
-                        "the lease was lost, but the handler blocks its thread and cannot be dropped: \
-                         it goes on beside a new owner until its next await point"
-                    );
-                }
-            }
-            Some(_) => {}
-        }
-        false
-    }
-}
-
-impl Kept {
-    fn answer(
-        &self,
-        verdict: Verdict,
-        failure: Option<&crate::error::StoreError>,
-    ) -> Result<(), RenewError> {
-        self.status.check().map_err(RenewError::Lost)?;
-        match verdict {
-            Verdict::Renewed => Ok(()),
-            Verdict::Busy => Err(RenewError::Unconfirmed(
-                "another transaction has locked the job's row".into(),
-            )),
-            Verdict::Lost | Verdict::Unknown => Err(RenewError::Unconfirmed(
-                failure.map_or_else(|| "no answer".into(), ToString::to_string),
-            )),
-        }
     }
 }
 

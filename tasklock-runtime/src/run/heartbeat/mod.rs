@@ -25,6 +25,7 @@
 
 mod beat;
 mod keeper;
+mod lease;
 
 use std::sync::Arc;
 use std::thread::JoinHandle;

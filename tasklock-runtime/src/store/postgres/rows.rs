@@ -1,17 +1,11 @@
 //! Between the store's types and arrays, rows and columns.
 
-use std::time::Duration;
-
 use sqlx::postgres::PgRow;
 
 use super::column;
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::{Claim, Finish, JobRow};
-use crate::task::Next;
-
-pub(super) fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
-}
+use crate::store::{Claim, Finish, JobRow, span};
+use crate::task::{Next, micros};
 
 /// Leases as one array a column.
 pub(super) struct Keys<'a> {
@@ -96,8 +90,7 @@ pub(super) fn job_row(row: &PgRow) -> Result<JobRow, sqlx::Error> {
         running: column(row, "running")?,
         owner: column::<Option<&str>>(row, "owner")?.map(OwnerToken::from_stored),
         fence: column(row, "fence")?,
-        left: column::<Option<i64>>(row, "left_us")?
-            .map(|us| Duration::from_micros(u64::try_from(us).unwrap_or(0))),
+        left: column::<Option<i64>>(row, "left_us")?.map(span),
         due_at: column(row, "due_at")?,
         attempt: unsigned(column(row, "attempt")?),
         crashes: unsigned(column(row, "crashes")?),

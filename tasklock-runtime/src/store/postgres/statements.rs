@@ -4,11 +4,8 @@
 //! `statement_timestamp()` stands in predicates, where the index can serve it and where being a little
 //! early errs to the safe side; `clock_timestamp()` in what is written.
 
-use std::sync::Arc;
-
-use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
-
 use crate::store::schema::Names;
+use crate::store::sql::Text;
 
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
@@ -196,7 +193,7 @@ pub(super) struct Statements {
 
 impl Statements {
     pub(super) fn new(names: &Names) -> Self {
-        let fill = |sql: &str| Text(names.fill(&sql.replace("{now}", NOW)).into());
+        let fill = |sql: &str| Text::from(names.fill(&sql.replace("{now}", NOW)));
         Self {
             now: fill("SELECT {now}"),
             claim_due: fill(CLAIM_DUE),
@@ -231,14 +228,4 @@ fn short(name: &str) -> String {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     format!("{}_{hash:016x}", &name[..46])
-}
-
-/// A statement's text. It is safe: a constant of this file, with names that were checked.
-#[derive(Debug, Clone)]
-pub(super) struct Text(Arc<str>);
-
-impl SqlSafeStr for &Text {
-    fn into_sql_str(self) -> SqlStr {
-        AssertSqlSafe(Arc::clone(&self.0)).into_sql_str()
-    }
 }

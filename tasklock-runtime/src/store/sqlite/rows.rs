@@ -7,12 +7,8 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{batch, column};
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::{Claim, Finish, JobRow, Renewal};
-use crate::task::Next;
-
-fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
-}
+use crate::store::{Claim, Finish, JobRow, Renewal, span};
+use crate::task::{Next, micros};
 
 pub(super) fn ttls(tasks: &[(String, Duration)]) -> String {
     let ttls: Map<String, Value> = tasks
@@ -78,8 +74,7 @@ pub(super) fn job_row(row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
         running: column(row, "running")?,
         owner: column::<Option<&str>>(row, "owner")?.map(OwnerToken::from_stored),
         fence: column(row, "fence")?,
-        left: column::<Option<i64>>(row, "left_us")?
-            .map(|us| Duration::from_micros(u64::try_from(us).unwrap_or(0))),
+        left: column::<Option<i64>>(row, "left_us")?.map(span),
         due_at: column(row, "due_at")?,
         attempt: column(row, "attempt")?,
         crashes: column(row, "crashes")?,

@@ -1,11 +1,8 @@
 //! The statements, written for SQLite. Instants are microseconds; SQLite's own clock shows
 //! milliseconds. Batches travel as JSON, read with `json_each`.
 
-use std::sync::Arc;
-
-use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
-
 use crate::store::schema::Names;
+use crate::store::sql::Text;
 
 /// One writer at a time, from the first statement on: a transaction that starts as a reader and then
 /// writes can fail half-way, and one that reads the clock before it waits for the lock reads it early.
@@ -127,7 +124,7 @@ pub(super) struct Statements {
 
 impl Statements {
     pub(super) fn new(names: &Names) -> Self {
-        let fill = |sql: &str| Text(names.fill(&sql.replace("{now}", NOW)).into());
+        let fill = |sql: &str| Text::from(names.fill(&sql.replace("{now}", NOW)));
         Self {
             now: fill("SELECT {now}"),
             next_event: fill(NEXT_EVENT),
@@ -147,15 +144,5 @@ impl Statements {
             )),
             standing: fill(&format!("{ROW} WHERE task = ?1 AND unique_key = ''")),
         }
-    }
-}
-
-/// A statement's text. It is safe: a constant of this file, with names that were checked.
-#[derive(Debug, Clone)]
-pub(super) struct Text(Arc<str>);
-
-impl SqlSafeStr for &Text {
-    fn into_sql_str(self) -> SqlStr {
-        AssertSqlSafe(Arc::clone(&self.0)).into_sql_str()
     }
 }

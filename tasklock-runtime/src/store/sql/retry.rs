@@ -1,17 +1,13 @@
-//! What the SQL stores share: errors, retries, and a connection that is thrown away unless the call
-//! on it came to its end.
+//! Errors of sqlx as ours, and which of them a call survives.
 
-use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-use sqlx::pool::PoolConnection;
-use sqlx::{Database, Pool};
 use tokio::time::sleep;
 
 use crate::error::{StoreError, StoreErrorKind};
 
 /// What a database's error means, and what to do about it.
-pub(super) type Diagnose = fn(&sqlx::Error) -> (StoreErrorKind, &'static str);
+pub(in crate::store) type Diagnose = fn(&sqlx::Error) -> (StoreErrorKind, &'static str);
 
 const TRIES: u32 = 20;
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
@@ -19,7 +15,7 @@ const LAST_PAUSE: Duration = Duration::from_millis(200);
 
 /// The retries of one call: a conflict is tried again after a pause, with jitter; anything else is the
 /// call's error.
-pub(super) struct Retry<'a> {
+pub(in crate::store) struct Retry<'a> {
     store: &'a str,
     call: &'static str,
     diagnose: Diagnose,
@@ -28,7 +24,7 @@ pub(super) struct Retry<'a> {
 }
 
 impl<'a> Retry<'a> {
-    pub(super) fn new(store: &'a str, call: &'static str, diagnose: Diagnose) -> Self {
+    pub(in crate::store) fn new(store: &'a str, call: &'static str, diagnose: Diagnose) -> Self {
         Self {
             store,
             call,
@@ -39,7 +35,7 @@ impl<'a> Retry<'a> {
     }
 
     /// Pauses before the next try, or says why there is none.
-    pub(super) async fn after(&mut self, error: sqlx::Error) -> Result<(), StoreError> {
+    pub(in crate::store) async fn after(&mut self, error: sqlx::Error) -> Result<(), StoreError> {
         let error = store_error(self.store, self.call, self.diagnose, error);
         self.tries += 1;
         if error.kind != StoreErrorKind::Busy || self.tries >= TRIES {
@@ -52,10 +48,10 @@ impl<'a> Retry<'a> {
     }
 }
 
-/// Tries a call until it succeeds or is not worth trying again.
+/// Tries a call until it succeeds or is not worth trying again. The caller's `diagnose` is in scope.
 macro_rules! retried {
     ($store:expr, $call:literal, $attempt:expr) => {{
-        let mut retry = $crate::store::call::Retry::new(&$store.name, $call, diagnose);
+        let mut retry = $crate::store::sql::Retry::new(&$store.name, $call, diagnose);
         loop {
             match $attempt.await {
                 Ok(value) => break Ok::<_, $crate::error::StoreError>(value),
@@ -64,10 +60,10 @@ macro_rules! retried {
         }
     }};
 }
-pub(super) use retried;
+pub(in crate::store) use retried;
 
 /// An error of sqlx as one of ours.
-pub(super) fn store_error(
+pub(in crate::store) fn store_error(
     store: &str,
     call: &'static str,
     diagnose: Diagnose,
@@ -92,48 +88,5 @@ pub(super) fn store_error(
         call,
         kind,
         message,
-    }
-}
-
-/// A pooled connection that returns to the pool only if [`done`](Self::done) was called. A call that
-/// failed or was dropped in its midst leaves a connection in an unknown state, perhaps to a server
-/// that does not answer: it is closed.
-pub(super) struct Checkout<DB: Database> {
-    connection: PoolConnection<DB>,
-    done: bool,
-}
-
-impl<DB: Database> Checkout<DB> {
-    pub(super) async fn from(pool: &Pool<DB>) -> Result<Self, sqlx::Error> {
-        Ok(Self {
-            connection: pool.acquire().await?,
-            done: false,
-        })
-    }
-
-    pub(super) fn done(mut self) {
-        self.done = true;
-    }
-}
-
-impl<DB: Database> Drop for Checkout<DB> {
-    fn drop(&mut self) {
-        if !self.done {
-            self.connection.close_on_drop();
-        }
-    }
-}
-
-impl<DB: Database> Deref for Checkout<DB> {
-    type Target = DB::Connection;
-
-    fn deref(&self) -> &Self::Target {
-        &self.connection
-    }
-}
-
-impl<DB: Database> DerefMut for Checkout<DB> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.connection
     }
 }

@@ -1,0 +1,139 @@
+//! One lease in the heartbeat's hands.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::Kept;
+use super::beat::{Member, Verdict};
+use crate::error::StoreError;
+use crate::lease::{Moment, RenewError};
+use crate::store::Renewal;
+use crate::task::OnLost;
+
+/// How long a handler may go on after its loss before a warning names it.
+pub(super) const ABORT_PATIENCE: Duration = Duration::from_secs(1);
+/// The longest pause before an unconfirmed renewal is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+
+type Answer = oneshot::Sender<Result<(), RenewError>>;
+
+/// A lease that is kept, and what is known of it.
+pub(super) struct Lease {
+    pub(super) kept: Kept,
+    pub(super) next_beat: Moment,
+    pub(super) beating: bool,
+    pub(super) lost_at: Option<Moment>,
+    pub(super) warned: bool,
+    /// Waits for the next beat that starts.
+    pub(super) asked: Vec<Answer>,
+    /// Waits for the beat that is under way.
+    pub(super) asking: Vec<Answer>,
+    /// To be dropped when the beat under way is back.
+    pub(super) forget: Option<oneshot::Sender<()>>,
+}
+
+impl Lease {
+    pub(super) fn new(kept: Kept) -> Self {
+        Self {
+            next_beat: kept.granted + kept.heartbeat,
+            beating: false,
+            lost_at: None,
+            warned: false,
+            asked: Vec::new(),
+            asking: Vec::new(),
+            forget: None,
+            kept,
+        }
+    }
+
+    /// Joins a beat that starts now, if it is due or nearly so.
+    pub(super) fn join(&mut self, now: Moment) -> Option<Member> {
+        let kept = &self.kept;
+        let due = self.next_beat <= now + kept.heartbeat / 2;
+        if !due || self.forget.is_some() || kept.status.check().is_err() {
+            return None;
+        }
+        self.beating = true;
+        self.next_beat = now + kept.heartbeat;
+        self.asking.append(&mut self.asked);
+        Some(Member {
+            renewal: Renewal {
+                key: kept.key.clone(),
+                ttl: kept.ttl,
+            },
+            trust: kept.trust,
+            status: Arc::clone(&kept.status),
+        })
+    }
+
+    /// Comes back from a beat.
+    pub(super) fn settle(&mut self, verdict: Verdict, failure: Option<&StoreError>, now: Moment) {
+        self.beating = false;
+        if verdict != Verdict::Renewed {
+            // Spread, so that many workers do not come back to a troubled store together.
+            let soon = (self.kept.ttl / 16).min(RETRY);
+            let spread = soon.mul_f64(f64::from(getrandom::u32().unwrap_or(0) % 256) / 512.0);
+            self.next_beat = self.next_beat.min(now + soon + spread);
+        }
+        for answer in self.asking.drain(..) {
+            let _ = answer.send(self.kept.answer(verdict, failure));
+        }
+    }
+
+    /// Sees to a lease that is lost; answers whether the process is to end.
+    pub(super) fn mourn(&mut self, now: Moment) -> bool {
+        let Err(lost) = self.kept.status.check() else {
+            return false;
+        };
+        let (task, job, fence) = (&*self.kept.task, self.kept.key.job, self.kept.key.fence);
+        for answer in self.asked.drain(..) {
+            let _ = answer.send(Err(RenewError::Lost(lost)));
+        }
+        match self.lost_at {
+            None => {
+                self.lost_at = Some(now);
+                if self.kept.on_lost == OnLost::Exit {
+                    tracing::error!(
+                        task,
+                        job,
+                        fence,
+                        "{lost}; on_lost = \"exit\" ends the process"
+                    );
+                    return true;
+                }
+            }
+            Some(lost_at) if !self.warned && now.since(lost_at) >= ABORT_PATIENCE => {
+                self.warned = true;
+                if self.kept.on_lost == OnLost::Abort {
+                    tracing::warn!(
+                        task,
+                        job,
+                        fence,
+                        reason = lost.as_str(),
+                        "the lease was lost, but the handler blocks its thread and cannot be dropped: \
+                         it goes on beside a new owner until its next await point"
+                    );
+                }
+            }
+            Some(_) => {}
+        }
+        false
+    }
+}
+
+impl Kept {
+    fn answer(&self, verdict: Verdict, failure: Option<&StoreError>) -> Result<(), RenewError> {
+        self.status.check().map_err(RenewError::Lost)?;
+        match verdict {
+            Verdict::Renewed => Ok(()),
+            Verdict::Busy => Err(RenewError::Unconfirmed(
+                "another transaction has locked the job's row".into(),
+            )),
+            Verdict::Lost | Verdict::Unknown => Err(RenewError::Unconfirmed(
+                failure.map_or_else(|| "no answer".into(), ToString::to_string),
+            )),
+        }
+    }
+}

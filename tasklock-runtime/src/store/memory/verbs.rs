@@ -1,0 +1,197 @@
+//! The trait's verbs.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use super::Memory;
+use super::rows::Job;
+use crate::error::StoreError;
+use crate::lease::{LeaseKey, OwnerToken};
+use crate::store::{
+    ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Renewer, Store, StoreFuture,
+    Triggered, Wake,
+};
+use crate::task::{Next, micros};
+
+/// Nothing here waits or fails.
+fn ready<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {
+    Box::pin(async move { Ok::<_, StoreError>(value) })
+}
+
+impl Store for Memory {
+    fn name(&self) -> &str {
+        "memory"
+    }
+
+    fn migrate(&self) -> StoreFuture<'_, ()> {
+        ready(())
+    }
+
+    fn check_schema(&self) -> StoreFuture<'_, ()> {
+        ready(())
+    }
+
+    fn now(&self) -> StoreFuture<'_, i64> {
+        ready(Self::now_micros())
+    }
+
+    fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, ()> {
+        let mut rows = self.rows();
+        for declared in declarations {
+            if let Some(job) = rows.jobs.values_mut().find(|job| job.task == declared.task) {
+                if job.schedule != declared.schedule && job.lease.is_none() {
+                    job.schedule.clone_from(&declared.schedule);
+                    job.due_at = declared.if_changed;
+                }
+                continue;
+            }
+            rows.last_id += 1;
+            let id = rows.last_id;
+            rows.jobs.insert(
+                id,
+                Job {
+                    task: declared.task.clone(),
+                    schedule: declared.schedule.clone(),
+                    due_at: declared.if_new,
+                    lease: None,
+                    fence: 0,
+                    attempt: 0,
+                    crashes: 0,
+                    last_outcome: None,
+                    last_error: None,
+                },
+            );
+        }
+        drop(rows);
+        self.announce();
+        ready(())
+    }
+
+    fn claim<'a>(&'a self, request: &'a ClaimRequest) -> StoreFuture<'a, ClaimBatch> {
+        ready(self.claim_now(request))
+    }
+
+    fn finish<'a>(&'a self, ends: &'a [Finish]) -> StoreFuture<'a, Vec<i64>> {
+        let now = Self::now_micros();
+        let finished = ends
+            .iter()
+            .filter_map(|end| {
+                self.end(&end.key, |job| {
+                    job.due_at = match end.next {
+                        Next::At(at) => Some(at),
+                        Next::In(delay) => Some(now.saturating_add(micros(delay))),
+                        Next::Dormant => None,
+                    };
+                    job.attempt = 0;
+                    job.crashes = 0;
+                    job.last_outcome = Some(end.outcome.to_owned());
+                    job.last_error.clone_from(&end.error);
+                })
+            })
+            .collect();
+        ready(finished)
+    }
+
+    fn release<'a>(&'a self, keys: &'a [LeaseKey]) -> StoreFuture<'a, Vec<i64>> {
+        ready(self.release_now(keys))
+    }
+
+    fn abandon<'a>(&'a self, token: &'a OwnerToken) -> StoreFuture<'a, u64> {
+        let keys: Vec<LeaseKey> = self
+            .rows()
+            .jobs
+            .iter()
+            .filter(|(_, job)| job.lease.as_ref().is_some_and(|held| held.owner == *token))
+            .map(|(id, job)| LeaseKey {
+                job: *id,
+                fence: job.fence,
+                owner: token.clone(),
+            })
+            .collect();
+        ready(self.release_now(&keys).len() as u64)
+    }
+
+    fn trigger<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<Triggered>> {
+        let now = Self::now_micros();
+        let mut rows = self.rows();
+        let found = rows
+            .jobs
+            .values_mut()
+            .find(|job| job.task == task)
+            .map(|job| {
+                if job.lease.is_some() {
+                    Triggered::AlreadyRunning
+                } else if job.due_at.is_some_and(|due| due <= now) {
+                    Triggered::AlreadyQueued
+                } else {
+                    job.due_at = Some(now);
+                    Triggered::Queued
+                }
+            });
+        drop(rows);
+        self.announce();
+        ready(found)
+    }
+
+    fn inspect<'a>(&'a self, jobs: &'a [i64]) -> StoreFuture<'a, Vec<JobRow>> {
+        ready(self.inspect_now(jobs))
+    }
+
+    fn standing<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<JobRow>> {
+        let rows = self.rows();
+        let row = rows.jobs.iter().find(|(_, job)| job.task == task);
+        ready(row.map(|(id, job)| job.row(*id)))
+    }
+
+    fn renewer(&self) -> Box<dyn Renewer> {
+        Box::new(self.clone())
+    }
+
+    fn watch(
+        &self,
+        wake: Box<dyn Fn(Wake) + Send + Sync>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let mut announcements = self.announcements.subscribe();
+        Box::pin(async move {
+            wake(Wake::Live);
+            while announcements.changed().await.is_ok() {
+                wake(Wake::Work);
+            }
+        })
+    }
+
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async {})
+    }
+}
+
+impl Renewer for Memory {
+    fn connect(&mut self) -> StoreFuture<'_, ()> {
+        ready(())
+    }
+
+    fn renew<'a>(&'a mut self, renewals: &'a [Renewal]) -> StoreFuture<'a, Vec<i64>> {
+        let now = Self::now_micros();
+        let mut rows = self.rows();
+        let renewed = renewals
+            .iter()
+            .filter_map(|renewal| {
+                let held = rows.held_by(&renewal.key)?.lease.as_mut()?;
+                held.until = held.until.max(now.saturating_add(micros(renewal.ttl)));
+                Some(renewal.key.job)
+            })
+            .collect();
+        drop(rows);
+        ready(renewed)
+    }
+
+    fn inspect<'a>(&'a mut self, jobs: &'a [i64]) -> StoreFuture<'a, Vec<JobRow>> {
+        ready(self.inspect_now(jobs))
+    }
+
+    fn release<'a>(&'a mut self, keys: &'a [LeaseKey]) -> StoreFuture<'a, Vec<i64>> {
+        ready(self.release_now(keys))
+    }
+
+    fn reset(&mut self) {}
+}

@@ -1,0 +1,87 @@
+//! The store's trait for a SQL store: each verb is its one try, tried again.
+
+/// Implements [`Store`](crate::store::Store) for a type with `name`, `pool` and, for each verb, a method
+/// `<verb>_once`. The caller's `diagnose` is in scope.
+macro_rules! store_verbs {
+    ($store:ty, $dialect:expr) => {
+        impl Store for $store {
+            fn name(&self) -> &str {
+                &self.name
+            }
+
+            fn migrate(&self) -> StoreFuture<'_, ()> {
+                Box::pin(async move {
+                    let found = retried!(self, "migrate", self.migrate_once())?;
+                    schema::check_version($dialect, &self.name, found)
+                })
+            }
+
+            fn check_schema(&self) -> StoreFuture<'_, ()> {
+                Box::pin(async move {
+                    let found = retried!(self, "read the schema's version", self.version_once())?;
+                    schema::check_version($dialect, &self.name, found)
+                })
+            }
+
+            fn now(&self) -> StoreFuture<'_, i64> {
+                Box::pin(async move { retried!(self, "read the clock", self.now_once()) })
+            }
+
+            fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, ()> {
+                Box::pin(async move {
+                    retried!(self, "declare the tasks", self.declare_once(declarations))
+                })
+            }
+
+            fn claim<'a>(&'a self, request: &'a ClaimRequest) -> StoreFuture<'a, ClaimBatch> {
+                Box::pin(async move { retried!(self, "claim", self.claim_once(request)) })
+            }
+
+            fn finish<'a>(&'a self, ends: &'a [Finish]) -> StoreFuture<'a, Vec<i64>> {
+                Box::pin(async move { retried!(self, "finish", self.finish_once(ends)) })
+            }
+
+            fn release<'a>(&'a self, keys: &'a [LeaseKey]) -> StoreFuture<'a, Vec<i64>> {
+                Box::pin(async move { retried!(self, "release", self.release_once(keys)) })
+            }
+
+            fn abandon<'a>(&'a self, token: &'a OwnerToken) -> StoreFuture<'a, u64> {
+                Box::pin(async move {
+                    retried!(self, "give back a lost claim", self.abandon_once(token))
+                })
+            }
+
+            fn trigger<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<Triggered>> {
+                Box::pin(async move { retried!(self, "trigger", self.trigger_once(task)) })
+            }
+
+            fn inspect<'a>(&'a self, jobs: &'a [i64]) -> StoreFuture<'a, Vec<JobRow>> {
+                Box::pin(async move { retried!(self, "read jobs", self.inspect_once(jobs)) })
+            }
+
+            fn standing<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<JobRow>> {
+                Box::pin(async move { retried!(self, "read a job", self.standing_once(task)) })
+            }
+
+            fn renewer(&self) -> Box<dyn Renewer> {
+                Box::new(SqlRenewer::new(
+                    self.name.clone(),
+                    self.renewer_options(),
+                    Arc::clone(&self.statements),
+                ))
+            }
+
+            fn watch(
+                &self,
+                wake: Box<dyn Fn(Wake) + Send + Sync>,
+            ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+                self.watcher(wake)
+            }
+
+            fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+                Box::pin(self.pool.close())
+            }
+        }
+    };
+}
+pub(in crate::store) use store_verbs;

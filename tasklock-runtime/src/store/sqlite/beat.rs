@@ -1,0 +1,51 @@
+//! What the heartbeat says to SQLite, and what it shares with the store.
+
+use serde_json::json;
+use sqlx::{Sqlite, SqliteConnection};
+
+use super::rows::{job_row, keys, renewals};
+use super::statements::Statements;
+use super::{batch, diagnose};
+use crate::lease::LeaseKey;
+use crate::store::sql::Beat;
+use crate::store::{JobRow, Renewal};
+
+impl Beat for Statements {
+    type Database = Sqlite;
+
+    const DIAGNOSE: fn(&sqlx::Error) -> (crate::error::StoreErrorKind, &'static str) = diagnose;
+
+    async fn renew(
+        &self,
+        connection: &mut SqliteConnection,
+        leases: &[Renewal],
+    ) -> Result<Vec<i64>, sqlx::Error> {
+        sqlx::query_scalar(&self.renew)
+            .bind(renewals(leases))
+            .fetch_all(connection)
+            .await
+    }
+
+    async fn inspect(
+        &self,
+        connection: &mut SqliteConnection,
+        jobs: &[i64],
+    ) -> Result<Vec<JobRow>, sqlx::Error> {
+        let rows = sqlx::query(&self.inspect)
+            .bind(batch(jobs, |job| json!(job)))
+            .fetch_all(connection)
+            .await?;
+        rows.iter().map(job_row).collect()
+    }
+
+    async fn release(
+        &self,
+        connection: &mut SqliteConnection,
+        leases: &[LeaseKey],
+    ) -> Result<Vec<i64>, sqlx::Error> {
+        sqlx::query_scalar(&self.release)
+            .bind(keys(leases))
+            .fetch_all(connection)
+            .await
+    }
+}
