@@ -21,6 +21,8 @@ pub(super) struct Bench {
     pub(super) heartbeat: Heartbeat,
     pub(super) completion: Completion,
     pub(super) alarm: Arc<Alarm>,
+    /// No run starts any more.
+    pub(super) stop: CancellationToken,
     /// The grace period is over: drop what still runs.
     pub(super) hard_stop: CancellationToken,
 }
@@ -48,7 +50,7 @@ impl Run {
     }
 
     async fn steps(self, bench: &Bench) {
-        let outcome = match self.guard() {
+        let outcome = match self.guard(&bench.stop) {
             Ok(()) => self.run(&bench.hard_stop).await,
             Err(unstarted) => unstarted,
         };
@@ -57,9 +59,12 @@ impl Run {
         self.report(&outcome, written);
     }
 
-    /// A claim that came after its own deadline, or waited past it, is not started. It is given back
-    /// rather than left to expire: nothing has run under it.
-    fn guard(&self) -> Result<(), Outcome> {
+    /// A claim that came after its own deadline, or after the wish to stop, is not started. It is given
+    /// back rather than left to expire: nothing has run under it.
+    fn guard(&self, stop: &CancellationToken) -> Result<(), Outcome> {
+        if stop.is_cancelled() {
+            return Err(Outcome::Interrupted);
+        }
         self.status.check().map(|_| ()).map_err(|lost| {
             tracing::warn!(
                 reason = lost.as_str(),
@@ -143,7 +148,7 @@ impl Run {
             Outcome::Lost(lost) => {
                 tracing::warn!(reason = lost.as_str(), "{lost}; nothing is written");
             }
-            Outcome::Interrupted => tracing::info!("dropped and given back"),
+            Outcome::Interrupted => tracing::info!("not run to its end: given back"),
         }
         match written {
             Some(Written::TooLate) => tracing::warn!(

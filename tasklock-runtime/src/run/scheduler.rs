@@ -72,7 +72,7 @@ impl Scheduler {
                     pause = if found || !wait.is_zero() {
                         FIRST_PAUSE
                     } else {
-                        pause * 2
+                        (pause * 2).min(self.poll_interval)
                     };
                     self.start_all(batch.claims, batch.now).await;
                     let least = if found { Duration::ZERO } else { pause };

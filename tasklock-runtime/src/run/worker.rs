@@ -76,6 +76,7 @@ impl Worker {
             heartbeat,
             completion,
             alarm: Arc::clone(&alarm),
+            stop: self.stop.clone(),
             hard_stop: hard_stop.clone(),
         });
         let watching = tokio::spawn(self.watch(&alarm));

@@ -115,7 +115,7 @@ fn a_worker_that_goes_on_is_reported() {
 fn a_dropped_worker_takes_along_what_it_started() {
     let worker = sh("sleep 600 & echo $!; wait");
     let child: i32 = worker.wait_for(BOUND, |_| true).line.parse().unwrap();
-    assert_eq!(states(child), ['S'].into());
+    assert!(alive(child));
     drop(worker);
     eventually(BOUND, || !alive(child));
 }

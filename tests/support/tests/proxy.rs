@@ -86,9 +86,12 @@ fn bytes_and_closing_pass_and_are_counted() {
     let (mut one, mut two) = (Client::of(&proxy), Client::of(&proxy));
     one.asks(b"one");
     two.asks(b"four");
+    until(&proxy, |counts| counts.replies == 7);
     let counts = proxy.counts();
-    assert_eq!((counts.connections, counts.open), (2, 2));
-    assert_eq!((counts.requests, counts.replies), (7, 7));
+    assert_eq!(
+        (counts.connections, counts.open, counts.requests),
+        (2, 2, 7)
+    );
 
     one.send(b"last");
     one.0.shutdown(std::net::Shutdown::Write).unwrap();

@@ -11,25 +11,25 @@ macro_rules! store_verbs {
 
             fn migrate(&self) -> StoreFuture<'_, ()> {
                 Box::pin(async move {
-                    let found = retried!(self, "migrate", self.migrate_once())?;
+                    let found = retried!(idempotent self, "migrate", self.migrate_once())?;
                     schema::check_version($dialect, &self.name, found)
                 })
             }
 
             fn check_schema(&self) -> StoreFuture<'_, ()> {
                 Box::pin(async move {
-                    let found = retried!(self, "read the schema's version", self.version_once())?;
+                    let found = retried!(idempotent self, "read the schema's version", self.version_once())?;
                     schema::check_version($dialect, &self.name, found)
                 })
             }
 
             fn now(&self) -> StoreFuture<'_, i64> {
-                Box::pin(async move { retried!(self, "read the clock", self.now_once()) })
+                Box::pin(async move { retried!(idempotent self, "read the clock", self.now_once()) })
             }
 
             fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, ()> {
                 Box::pin(async move {
-                    retried!(self, "declare the tasks", self.declare_once(declarations))
+                    retried!(idempotent self, "declare the tasks", self.declare_once(declarations))
                 })
             }
 
@@ -47,20 +47,20 @@ macro_rules! store_verbs {
 
             fn abandon<'a>(&'a self, token: &'a OwnerToken) -> StoreFuture<'a, u64> {
                 Box::pin(async move {
-                    retried!(self, "give back a lost claim", self.abandon_once(token))
+                    retried!(idempotent self, "give back a lost claim", self.abandon_once(token))
                 })
             }
 
             fn trigger<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<Triggered>> {
-                Box::pin(async move { retried!(self, "trigger", self.trigger_once(task)) })
+                Box::pin(async move { retried!(idempotent self, "trigger", self.trigger_once(task)) })
             }
 
             fn inspect<'a>(&'a self, jobs: &'a [i64]) -> StoreFuture<'a, Vec<JobRow>> {
-                Box::pin(async move { retried!(self, "read jobs", self.inspect_once(jobs)) })
+                Box::pin(async move { retried!(idempotent self, "read jobs", self.inspect_once(jobs)) })
             }
 
             fn standing<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<JobRow>> {
-                Box::pin(async move { retried!(self, "read a job", self.standing_once(task)) })
+                Box::pin(async move { retried!(idempotent self, "read a job", self.standing_once(task)) })
             }
 
             fn renewer(&self) -> Box<dyn Renewer> {

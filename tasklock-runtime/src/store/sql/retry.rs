@@ -20,6 +20,8 @@ pub(in crate::store) struct Retry<'a> {
     call: &'static str,
     diagnose: Diagnose,
     tries: u32,
+    /// How many connections that were lost while they waited in the pool the call may find.
+    stale: u32,
     pause: Duration,
 }
 
@@ -30,16 +32,26 @@ impl<'a> Retry<'a> {
             call,
             diagnose,
             tries: 0,
+            stale: 0,
             pause: FIRST_PAUSE,
         }
+    }
+
+    /// For calls that may be carried out twice: after a restart of the server each connection of the
+    /// pool fails once, and this is not the caller's trouble.
+    pub(in crate::store) fn with_stale(mut self, connections: u32) -> Self {
+        self.stale = connections;
+        self
     }
 
     /// Pauses before the next try, or says why there is none.
     pub(in crate::store) async fn after(&mut self, error: sqlx::Error) -> Result<(), StoreError> {
         let error = store_error(self.store, self.call, self.diagnose, error);
         self.tries += 1;
-        if error.kind != StoreErrorKind::Busy || self.tries >= TRIES {
-            return Err(error);
+        match error.kind {
+            StoreErrorKind::Busy if self.tries < TRIES => {}
+            StoreErrorKind::Unavailable if self.tries <= self.stale => {}
+            _ => return Err(error),
         }
         let jitter = f64::from(getrandom::u32().unwrap_or(0) % 1_000) / 1_000.0;
         sleep(self.pause.mul_f64(0.5 + jitter)).await;
@@ -51,7 +63,16 @@ impl<'a> Retry<'a> {
 /// Tries a call until it succeeds or is not worth trying again. The caller's `diagnose` is in scope.
 macro_rules! retried {
     ($store:expr, $call:literal, $attempt:expr) => {{
-        let mut retry = $crate::store::sql::Retry::new(&$store.name, $call, diagnose);
+        let retry = $crate::store::sql::Retry::new(&$store.name, $call, diagnose);
+        retried!(with retry, $attempt)
+    }};
+    (idempotent $store:expr, $call:literal, $attempt:expr) => {{
+        let retry = $crate::store::sql::Retry::new(&$store.name, $call, diagnose)
+            .with_stale($store.pool.options().get_max_connections());
+        retried!(with retry, $attempt)
+    }};
+    (with $retry:ident, $attempt:expr) => {{
+        let mut retry = $retry;
         loop {
             match $attempt.await {
                 Ok(value) => break Ok::<_, $crate::error::StoreError>(value),

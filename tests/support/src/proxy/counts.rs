@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A [`Proxy`](super::Proxy)'s figures since its start. Bytes count when they have been passed on.
+/// A [`Proxy`](super::Proxy)'s figures since its start. Bytes count once they have been passed
+/// on: so it can be waited for, and a client may have its reply an instant before it is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Connections to the server.
