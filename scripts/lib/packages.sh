@@ -56,20 +56,28 @@ look_for_programs() {
     done
 }
 
+# Debian asks this file whether a service may be started. Empty unless we have made it.
+service_policy=
+
+forget_service_policy() {
+    if [ -n "$service_policy" ]; then
+        rm -f "$service_policy"
+        service_policy=
+    fi
+}
+
 # Without starting the services that Debian's packages start when they are installed: the tests have
 # servers of their own, and nothing shall be left running.
 install_packages() {
-    local policy=/usr/sbin/policy-rc.d made='' status=0
+    local policy=/usr/sbin/policy-rc.d status=0
     if [ ! -e "$policy" ]; then
+        service_policy=$policy
         printf '#!/bin/sh\nexit 101\n' >"$policy"
         chmod 755 "$policy"
-        made=1
     fi
     export DEBIAN_FRONTEND=noninteractive
     { apt-get -qq update && apt-get -qq -y install --no-install-recommends "$@"; } \
         </dev/null >&2 || status=$?
-    if [ -n "$made" ]; then
-        rm -f "$policy"
-    fi
+    forget_service_policy
     return "$status"
 }

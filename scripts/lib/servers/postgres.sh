@@ -3,14 +3,13 @@
 # It listens on 127.0.0.1 only and wants a random password, so that no other user of the machine
 # becomes its superuser. What it promises is what a production server promises: fsync stays on.
 
-server_programs='initdb pg_ctl postgres'
+server_programs='initdb postgres'
 
 server_init() {
     initdb=$(find_binary initdb)
-    pg_ctl=$(find_binary pg_ctl)
+    postgres=$(find_binary postgres)
     password=$(random_password)
     data=$dir/data
-    log=$dir/server.log
     port=
     (umask 077 && printf '%s\n' "$password" >"$dir/password") && chown "$user" "$dir/password"
     if ! as_user "$initdb" --pgdata="$data" --username=tasklock --pwfile="$dir/password" \
@@ -34,7 +33,7 @@ log_line_prefix = '%m [%p] %d '
 track_counts = on
 SETTINGS
     # Counts of single statements; Debian's server package has it.
-    postgres_modules=$(dirname "$(readlink -f "$(find_binary postgres)")")/../lib
+    postgres_modules=$(dirname "$(readlink -f "$postgres")")/../lib
     if [ -e "$postgres_modules/pg_stat_statements.so" ] ||
         [ -e "$("$(find_binary pg_config)" --pkglibdir 2>/dev/null)/pg_stat_statements.so" ]; then
         cat <<SETTINGS
@@ -52,26 +51,51 @@ server_start() {
     while :; do
         postgres_port=${port:-$(random_port)}
         # Each start's log is looked at alone, and kept.
-        cat "$log" >>"$log.old" 2>/dev/null && : >"$log"
-        if as_user "$pg_ctl" start -D "$data" -l "$log" -w -t 60 -o "-p $postgres_port" \
-            </dev/null >"$dir/pg_ctl.log" 2>&1; then
+        cat "$log" >>"$log.old" 2>/dev/null
+        : >"$log"
+        launch "$postgres" -D "$data" -p "$postgres_port"
+        if until_within 60 postgres_decided && ! launched_ended; then
             break
         fi
         postgres_tries=$((postgres_tries - 1))
+        if ! launched_ended; then
+            fail "postgres: it is not ready after 60 s: $(tail_of "$log")"
+            kill_launched
+            return 1
+        fi
         if [ "$postgres_tries" -le 0 ] || ! grep -q 'Address already in use' "$log"; then
-            fail "postgres: it does not start: $(tail_of "$dir/pg_ctl.log") $(tail_of "$log")"
+            fail "postgres: it does not start: $(tail_of "$log")"
             return 1
         fi
     done
     port=$postgres_port
-    pid=$(head -n 1 "$data/postmaster.pid")
+    pid=$(postgres_pid)
     url=postgres://tasklock:$password@127.0.0.1:$port/postgres
+}
+
+postgres_pid() {
+    head -n 1 "$data/postmaster.pid" 2>/dev/null
+}
+
+# It has ended, or it accepts connections. A crashed server's file may still be there: then it names
+# another process.
+postgres_decided() {
+    launched_ended ||
+        { sed -n 8p "$data/postmaster.pid" 2>/dev/null | grep -q '^ready' && alive "$(postgres_pid)"; }
 }
 
 # server_stop fast|immediate
 server_stop() {
-    if ! as_user "$pg_ctl" stop -D "$data" -m "$1" -w -t 30 </dev/null >"$dir/pg_ctl.log" 2>&1; then
-        fail "postgres: it does not stop: $(tail_of "$dir/pg_ctl.log") $(tail_of "$log")"
+    case $1 in
+    fast) kill -INT "$pid" ;;
+    immediate) kill -QUIT "$pid" ;;
+    *)
+        fail "postgres: no such way to stop: $1"
+        return 1
+        ;;
+    esac
+    if ! until_within 30 launched_ended; then
+        fail "postgres: it does not stop: $(tail_of "$log")"
         return 1
     fi
 }

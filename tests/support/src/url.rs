@@ -56,6 +56,12 @@ pub(crate) fn with_address(url: &str, address: SocketAddr) -> String {
     format!("{scheme}://{login}{address}/{database}{options}")
 }
 
+/// The URL's server, for messages: nothing that is secret.
+pub(crate) fn redacted(url: &str) -> String {
+    let Parts { scheme, host, .. } = parts(url);
+    format!("{scheme}://{host}")
+}
+
 /// `host:port` of the server, with the scheme's usual port if it names none.
 pub(crate) fn host_and_port(url: &str) -> String {
     let Parts { scheme, host, .. } = parts(url);
@@ -103,6 +109,12 @@ mod tests {
             with_database("postgres://host?a=/b", "other"),
             "postgres://host/other?a=/b"
         );
+    }
+
+    #[test]
+    fn a_message_shows_the_server_only() {
+        assert_eq!(redacted(URL), "postgres://db.example:5433");
+        assert_eq!(redacted("postgres:///shop?password=x"), "postgres://");
     }
 
     #[test]

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use sqlx::{Connection, PgConnection};
 use tasklock_test_support::postgres::{Database, Server, Stop, database};
-use tasklock_test_support::process::alive;
+use tasklock_test_support::process::{Signal, alive, signal};
+use tasklock_test_support::wait::eventually;
 
+const BOUND: Duration = Duration::from_secs(30);
 /// Long enough for any answer, short enough to wait for none.
 const NO_ANSWER: Duration = Duration::from_millis(500);
 
@@ -114,6 +116,23 @@ async fn a_paused_server_can_be_stopped() {
     server.pause().await;
     server.stop(Stop::Fast).await;
     server.start_again().await;
+    assert_eq!(count(&mut database.connect().await).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_killed_server_can_be_started_again() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let database = with_a_row(&server).await;
+    let mut before = database.connect().await;
+    let killed = server.pid();
+    signal(killed, Signal::KILL);
+    eventually(BOUND, || !alive(killed));
+    // Its other processes notice, and close their connections.
+    while before.ping().await.is_ok() {}
+    server.start_again().await;
+    assert_ne!(server.pid(), killed);
     assert_eq!(count(&mut database.connect().await).await.unwrap(), 1);
 }
 

@@ -74,7 +74,11 @@ impl Database {
         // template0, since nobody can be connected to it, which would fail this.
         let statement = format!("create database {name} template template0");
         if let Err(error) = execute(server, statement).await {
-            panic!("cannot create the database {name} on the test server: {error}");
+            panic!(
+                "cannot create the database {name} on the test server {}: {error}; is it the one \
+                 that {URL_VARIABLE} names, and may its user create databases?",
+                url::redacted(server)
+            );
         }
         let url = url::with_database(server, &name);
         Database {

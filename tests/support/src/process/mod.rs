@@ -20,6 +20,7 @@
 mod emit;
 mod event;
 mod guardian;
+mod output;
 mod signal;
 mod worker;
 

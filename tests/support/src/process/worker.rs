@@ -1,16 +1,15 @@
 //! One worker process.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use super::guardian::Guardian;
+use super::output::Output;
 use super::{Event, signal};
 use crate::wait;
 
@@ -35,21 +34,6 @@ struct Process {
     guardian: Option<Guardian>,
 }
 
-#[derive(Debug, Default)]
-struct Output {
-    seen: Mutex<Seen>,
-    news: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Seen {
-    /// Each with whether a wait has returned it.
-    events: Vec<(Event, bool)>,
-    /// How many of standard output and standard error have ended.
-    ended: u8,
-    stderr: Vec<u8>,
-}
-
 impl Worker {
     /// Starts a program, with the arguments and variables of this command, and listens to it. It
     /// gets no input.
@@ -71,11 +55,7 @@ impl Worker {
         };
         let pid = child.id().cast_signed();
         let guardian = Some(Guardian::of(group(pid)));
-        let output = Arc::new(Output::default());
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let (to, also_to) = (Arc::clone(&output), Arc::clone(&output));
-        thread::spawn(move || to.read_events(stdout.expect("it is piped")));
-        thread::spawn(move || also_to.read_stderr(stderr.expect("it is piped")));
+        let output = Output::of(&mut child);
         let label = format!("{program} (process {pid})");
         Worker {
             label,
@@ -99,48 +79,23 @@ impl Worker {
     /// everything that the program has said.
     #[track_caller]
     pub fn wait_for(&self, bound: Duration, matches: impl Fn(&Event) -> bool) -> Event {
-        let end = Instant::now() + bound;
-        let mut seen = self.output.lock();
-        loop {
-            let found = seen
-                .events
-                .iter_mut()
-                .find(|(event, used)| !used && matches(event));
-            if let Some((event, used)) = found {
-                *used = true;
-                return event.clone();
-            }
-            let left = end.saturating_duration_since(Instant::now());
-            let ended = seen.ended == 2;
-            if ended || left.is_zero() {
-                let why = if ended {
-                    "ended its output"
-                } else {
-                    "was silent"
-                };
-                drop(seen);
-                panic!(
-                    "waited up to {bound:?} for an event, but it {why}: {}",
-                    self.report()
-                );
-            }
-            seen = self.output.wait(seen, left);
+        match self.output.take(bound, matches) {
+            Ok(event) => event,
+            Err(why) => panic!(
+                "waited up to {bound:?} for an event, but it {why}: {}",
+                self.report()
+            ),
         }
     }
 
     /// All events so far, whether a wait has returned them or not.
     pub fn events(&self) -> Vec<Event> {
-        self.output
-            .lock()
-            .events
-            .iter()
-            .map(|(event, _)| event.clone())
-            .collect()
+        self.output.events()
     }
 
     /// What it has written to standard error so far.
     pub fn stderr(&self) -> String {
-        String::from_utf8_lossy(&self.output.lock().stderr).into_owned()
+        self.output.stderr()
     }
 
     /// Everything that is known about it, for a test's own messages.
@@ -264,48 +219,6 @@ impl Drop for Worker {
         }
         let _ = process.child.wait();
         process.guardian = None;
-    }
-}
-
-impl Output {
-    fn read_events(&self, from: impl Read) {
-        let mut from = BufReader::new(from);
-        let mut line = Vec::new();
-        // Bytes, since one bad line must not end the listening.
-        while from.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-            let text = String::from_utf8_lossy(&line)
-                .trim_end_matches(['\r', '\n'])
-                .to_owned();
-            self.lock().events.push((Event::new(text), false));
-            self.news.notify_all();
-            line.clear();
-        }
-        self.end_one();
-    }
-
-    fn read_stderr(&self, mut from: impl Read) {
-        let mut bytes = [0; 4096];
-        while let Ok(read @ 1..) = from.read(&mut bytes) {
-            self.lock().stderr.extend_from_slice(&bytes[..read]);
-        }
-        self.end_one();
-    }
-
-    fn end_one(&self) {
-        self.lock().ended += 1;
-        self.news.notify_all();
-    }
-
-    /// A panicking wait may have held the lock; what is in there stays right.
-    fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'a>(&self, seen: MutexGuard<'a, Seen>, bound: Duration) -> MutexGuard<'a, Seen> {
-        self.news
-            .wait_timeout(seen, bound)
-            .unwrap_or_else(PoisonError::into_inner)
-            .0
     }
 }
 
