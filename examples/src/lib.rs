@@ -1,5 +1,12 @@
 //! What the examples share.
 
+use std::io::IsTerminal;
+
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
 pub mod eurofxref;
 pub mod jobs;
 
@@ -14,7 +21,13 @@ pub fn database_url_or(default: &str) -> String {
 /// Shows the runtime's log on standard error. `tasklock_runtime::run()` does so by itself; the
 /// builder leaves it to the application.
 pub fn show_logs() {
-    tracing_subscriber::fmt()
+    let levels = Targets::new()
+        .with_default(LevelFilter::INFO)
+        .with_target("sqlx", LevelFilter::WARN);
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
+    tracing_subscriber::registry()
+        .with(lines.with_filter(levels))
         .init();
 }

@@ -1,8 +1,12 @@
 //! What can go wrong outside a handler.
 
+use std::fmt;
+
 /// Why the runtime could not start, or a client's call failed. Each message names what is wrong, the
 /// value (credentials redacted), and what to do.
-#[derive(Debug, thiserror::Error)]
+///
+/// `Debug` shows the message too: a `main` that returns this error prints it by `Debug`.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An option of the builder, a `TASKLOCK_*` variable or a database URL cannot be used.
@@ -44,6 +48,12 @@ pub enum Error {
     },
 }
 
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl Error {
     pub(crate) fn option(option: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Option {
@@ -70,7 +80,9 @@ pub enum StoreErrorKind {
 }
 
 /// A store's failure: which store, which call, what it said, what to do.
-#[derive(Debug, thiserror::Error)]
+///
+/// `Debug` shows the message too, as with [`Error`].
+#[derive(thiserror::Error)]
 #[error("{store}: cannot {call}: {message}")]
 pub struct StoreError {
     /// The store, its address redacted.
@@ -80,6 +92,12 @@ pub struct StoreError {
     pub(crate) kind: StoreErrorKind,
     /// What the store said, and what to do about it.
     pub(crate) message: String,
+}
+
+impl fmt::Debug for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl StoreError {

@@ -1,1 +1,3 @@
 //! What the test suites share.
+
+pub mod program;

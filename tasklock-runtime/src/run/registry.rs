@@ -15,12 +15,24 @@ pub(crate) struct Registry {
 }
 
 /// Which of the linked tasks a worker runs.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Selection {
     /// These alone, if given.
     pub(crate) only: Option<Vec<String>>,
+    /// Where `only` was given.
+    pub(crate) only_from: &'static str,
     /// These must be linked.
     pub(crate) required: Vec<&'static str>,
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self {
+            only: None,
+            only_from: "only",
+            required: Vec::new(),
+        }
+    }
 }
 
 impl Registry {
@@ -68,7 +80,10 @@ impl Registry {
                 only.iter()
                     .filter(|name| !tasks.contains_key(name.as_str()))
                     .map(|name| {
-                        format!("`only` names {name:?}, which is not linked (linked: {linked})")
+                        format!(
+                            "`{}` names {name:?}, which is not linked (linked: {linked})",
+                            selection.only_from
+                        )
                     }),
             );
             tasks.retain(|name, _| only.iter().any(|wanted| wanted == name));
@@ -79,7 +94,7 @@ impl Registry {
         }
         if tasks.is_empty() {
             return Err(Error::option(
-                "only",
+                selection.only_from,
                 "names no task: leave it out to run all of them",
             ));
         }
@@ -230,6 +245,7 @@ mod tests {
         let selection = Selection {
             only: Some(vec!["gone".into()]),
             required: vec!["wanted"],
+            ..Selection::default()
         };
         let message = error(&[task(long, "long.rs"), task("", "empty.rs")], &selection);
         for part in ["long.rs:7", "empty.rs:7", "\"gone\"", "\"wanted\""] {

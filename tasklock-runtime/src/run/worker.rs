@@ -65,8 +65,13 @@ impl Worker {
         } else {
             None
         };
-        self.declare().await?;
-
+        tracing::info!("the tasks of this program, by name:{}", self.registry);
+        tracing::info!(
+            store = self.store.name(),
+            worker = self.settings.name,
+            concurrency = self.settings.concurrency,
+            "started"
+        );
         let alarm = Arc::new(Alarm::new(Arc::clone(&self.clock)));
         let heartbeat = Heartbeat::start(self.store.renewer(), Arc::clone(&self.clock))?;
         let (completion, writing) = Completion::new(Arc::clone(&self.store));
@@ -119,8 +124,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Creates or updates the standing job of each task.
-    async fn declare(&self) -> Result<(), Error> {
+    /// Creates or updates the standing job of each task, so that it can be triggered.
+    pub(crate) async fn declare(&self) -> Result<(), Error> {
         let now = self.store.now().await?;
         let declarations: Vec<Declaration> = self
             .registry
@@ -136,14 +141,6 @@ impl Worker {
             })
             .collect();
         self.store.declare(&declarations).await?;
-        tracing::info!(
-            store = self.store.name(),
-            worker = self.settings.name,
-            concurrency = self.settings.concurrency,
-            "running {} tasks:{}",
-            declarations.len(),
-            self.registry
-        );
         Ok(())
     }
 

@@ -20,7 +20,10 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
 /// More permits than any semaphore of tokio's may have would panic.
 const MOST_CONCURRENCY: usize = 1 << 20;
 
-/// Sets up a [`Runtime`]. Each option can also be set by an environment variable, named with each
+/// Sets up a [`Runtime`]. It installs no `tracing` subscriber (only [`run()`](crate::run) does): without
+/// one, failing handlers and a store that cannot be reached are told to nobody.
+///
+/// Each option can also be set by an environment variable, named with each
 /// method; what the code says wins.
 #[derive(Debug, Default)]
 #[must_use = "nothing runs before `build().await?` and `run().await`"]
@@ -116,7 +119,9 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Refuses to start unless this task is linked: `.require::<refresh_rates>()`.
+    /// Refuses to start unless this task is linked: `.require::<refresh_rates>()`. Naming the handle
+    /// also links the library that it comes from, as [`link!`](crate::link) does. It looks at what is
+    /// linked, not at what [`only`](Self::only) leaves.
     pub fn require<T: TaskSpec>(mut self) -> Self {
         self.selection.required.push(T::NAME);
         self
@@ -129,7 +134,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Checks the tasks and the options, connects, and sees to the tables.
+    /// Checks the tasks and the options, connects, and sees to the tables and to each task's standing
+    /// job: from here on a [`Client`](crate::Client) can trigger them.
     ///
     /// # Errors
     ///
@@ -143,6 +149,7 @@ impl RuntimeBuilder {
         if self.selection.only.is_none()
             && let Some(only) = text(None, "TASKLOCK_ONLY", env)
         {
+            self.selection.only_from = "TASKLOCK_ONLY";
             self.selection.only =
                 Some(only.split(',').map(|task| task.trim().to_owned()).collect());
         }
@@ -159,15 +166,15 @@ impl RuntimeBuilder {
         } else {
             store.check_schema().await?;
         }
-        Ok(Runtime {
-            worker: Worker {
-                settings,
-                store,
-                registry,
-                clock: self.clock.unwrap_or_else(|| Arc::new(BootClock)),
-                stop: CancellationToken::new(),
-            },
-        })
+        let worker = Worker {
+            settings,
+            store,
+            registry,
+            clock: self.clock.unwrap_or_else(|| Arc::new(BootClock)),
+            stop: CancellationToken::new(),
+        };
+        worker.declare().await?;
+        Ok(Runtime { worker })
     }
 
     fn settings(&self, env: Environment<'_>) -> Result<Settings, Error> {

@@ -1,5 +1,7 @@
 //! `run()`: everything by default.
 
+use std::io::IsTerminal;
+
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -28,7 +30,11 @@ pub async fn run() -> Result<(), Error> {
     })?;
     // An error means that the application has installed its own: that one stays.
     let _ = tracing_subscriber::registry()
-        .with(tracing_subscriber::fmt::layer().with_writer(std::io::stderr))
+        .with(
+            tracing_subscriber::fmt::layer()
+                .with_writer(std::io::stderr)
+                .with_ansi(std::io::stderr().is_terminal()),
+        )
         .with(filter)
         .try_init();
     Runtime::builder().build().await?.run().await

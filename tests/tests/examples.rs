@@ -1,0 +1,228 @@
+//! Each example is run as a user would, and does what its first lines say.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use serde_json::Value;
+use tasklock_test_support::process::Worker;
+use tasklock_test_support::temp::TempDir;
+use tasklock_test_support::wait::eventually;
+use tasklock_test_support::{postgres, sqlite};
+use tasklock_tests::program::command;
+
+const BOUND: Duration = Duration::from_secs(60);
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+const URL: &str = "TASKLOCK_DATABASE_URL";
+
+#[test]
+fn hello_needs_no_set_up_and_drains_on_ctrl_c() {
+    let folder = TempDir::new();
+    let hello = Worker::spawn(&mut command(example("hello"), folder.path()));
+    let first = hello.wait_for(BOUND, |event| event.line.starts_with("refreshing EUR"));
+    assert_eq!(first.line, "refreshing EUR, fence 1");
+    hello.wait_for(BOUND, |event| event.line == "refreshing USD, fence 1");
+    assert!(folder.path().join("tasklock.db").is_file());
+
+    hello.interrupt();
+    ends_with(&hello, 0);
+    for part in [
+        "TASKLOCK_DATABASE_URL",
+        "on this machine only",
+        "refresh_rates",
+        "examples/examples/hello.rs:",
+    ] {
+        logged(&hello, part);
+    }
+}
+
+#[test]
+fn hello_is_the_program_of_the_readme() {
+    let readme = read("README.md");
+    let mut blocks = readme.split("```").skip(1).step_by(2);
+    let block = blocks
+        .find_map(|block| block.strip_prefix("rust\n"))
+        .expect("the README has a Rust block");
+    let example = read("examples/examples/hello.rs");
+    let code: Vec<&str> = example
+        .lines()
+        .skip_while(|line| line.starts_with("//!") || line.is_empty())
+        .collect();
+    assert_eq!(block.lines().collect::<Vec<_>>(), code);
+}
+
+#[test]
+fn lease_lost_tells_both_handlers_before_the_lease_ends_in_the_store() {
+    let folder = TempDir::new();
+    let story = Worker::spawn(&mut command(example("lease_lost"), folder.path()));
+    ends_with(&story, 0);
+    for seen in ["polls: check()", "awaits: lost()"] {
+        let told = story
+            .wait_for(BOUND, |event| event.line.contains(seen))
+            .line;
+        assert!(told.contains("store_unreachable"), "{told}");
+        assert!(told.ends_with(" ms before the store's expiry"), "{told}");
+    }
+}
+
+#[test]
+fn two_workers_hands_the_task_over_on_sqlite() {
+    takeover(None);
+}
+
+#[tokio::test]
+async fn two_workers_hands_the_task_over_on_postgres() {
+    if let Some(database) = postgres::database().await {
+        takeover(Some(database.url()));
+    }
+}
+
+fn takeover(url: Option<&str>) {
+    let folder = TempDir::new();
+    let mut command = command(example("two_workers"), folder.path());
+    command.envs(url.map(|url| (URL, url)));
+    let story = Worker::spawn(&mut command);
+    let holds = |line: &str| line.contains("runs the task, fence ");
+    let holder = story.wait_for(BOUND, |event| holds(&event.line)).line;
+    story.wait_for(BOUND, |event| event.line.ends_with("killed"));
+    let other = story.wait_for(BOUND, |event| holds(&event.line)).line;
+    assert!(other.ends_with(" s after the kill"), "{other}");
+    let [(holder, before), (other, after)] = [worker_and_fence(&holder), worker_and_fence(&other)];
+    assert_ne!(holder, other);
+    assert!(after > before, "{}", story.report());
+    ends_with(&story, 0);
+}
+
+/// Of `worker 12: runs the task, fence 3…`.
+fn worker_and_fence(line: &str) -> (u64, u64) {
+    let mut numbers = line
+        .split(|char: char| !char.is_ascii_digit())
+        .filter_map(|digits| digits.parse().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(worker), Some(fence)) => (worker, fence),
+        _ => panic!("not a worker and a fence: {line}"),
+    }
+}
+
+#[test]
+fn rates_imports_a_file_whole_or_not_at_all_on_sqlite() {
+    imports(&sqlite::file().url());
+}
+
+#[tokio::test]
+async fn rates_imports_a_file_whole_or_not_at_all_on_postgres() {
+    if let Some(database) = postgres::database().await {
+        imports(database.url());
+    }
+}
+
+fn imports(url: &str) {
+    let folder = TempDir::new();
+    let shipped = read("examples/data/eurofxref.csv");
+    let rates = |arguments: &[&str]| {
+        let mut command = command(example("rates"), folder.path());
+        Worker::spawn(command.env(URL, url).args(arguments))
+    };
+    let imported = |story: &Worker, changed: &str| {
+        story.wait_for(BOUND, |event| event.line.ends_with(changed));
+    };
+    let first = rates(&["--once"]);
+    ends_with(&first, 0);
+    imported(&first, "34 rates, 34 rows changed");
+    let second = rates(&["--once"]);
+    ends_with(&second, 0);
+    imported(&second, "34 rates, 0 rows changed");
+
+    // Corrected in its first line, spoiled in its last.
+    let spoiled = shipped
+        .replace("1.1111", "1.9999")
+        .replace("0.8167", "O.8167");
+    fs::write(folder.path().join("spoiled.csv"), spoiled).expect("the folder is ours");
+    let third = rates(&["--once", "spoiled.csv"]);
+    ends_with(&third, 1);
+    logged(&third, "spoiled.csv:6:42: \"O.8167\" is not a rate of GBP");
+
+    let missing = rates(&["--once", "missing.csv"]);
+    ends_with(&missing, 1);
+    logged(&missing, "missing.csv: cannot be read");
+
+    // The correction was not taken from the spoiled file: nothing is to be changed back. By schedule
+    // this time.
+    let scheduled = rates(&[]);
+    imported(&scheduled, "34 rates, 0 rows changed");
+    scheduled.term();
+    ends_with(&scheduled, 0);
+}
+
+#[test]
+fn no_example_is_left_out_here() {
+    let here = read("tests/tests/examples.rs");
+    for name in examples().keys() {
+        let run = format!("example(\"{name}\")");
+        assert!(here.contains(&run), "no test runs the example {name}");
+    }
+}
+
+#[track_caller]
+fn ends_with(story: &Worker, code: i32) {
+    let status = story.wait_exit(BOUND);
+    assert_eq!(status.code(), Some(code), "{}", story.report());
+}
+
+/// Even of a program that has ended, a line can be still on its way here.
+#[track_caller]
+fn logged(story: &Worker, part: &str) {
+    eventually(BOUND, || story.stderr().contains(part));
+}
+
+fn read(path: &str) -> String {
+    match fs::read_to_string(Path::new(ROOT).join(path)) {
+        Ok(text) => text,
+        Err(error) => panic!("{path}: {error}"),
+    }
+}
+
+fn example(name: &str) -> &'static Path {
+    match examples().get(name) {
+        Some(path) => path,
+        None => panic!("there is no example {name}"),
+    }
+}
+
+/// The programs by name. Cargo has built them already if it tests the whole workspace with all
+/// features, as `scripts/test` does; else it builds them now.
+fn examples() -> &'static HashMap<String, PathBuf> {
+    static EXAMPLES: OnceLock<HashMap<String, PathBuf>> = OnceLock::new();
+    EXAMPLES.get_or_init(|| {
+        let output = Command::new(env!("CARGO"))
+            .args(["build", "--workspace", "--all-features", "--examples"])
+            .args(["--message-format", "json-render-diagnostics"])
+            .current_dir(ROOT)
+            .output()
+            .expect("cargo can be started: it has started this");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "the examples do not build:\n{errors}"
+        );
+        String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .filter_map(|message| program(&message))
+            .collect()
+    })
+}
+
+/// An example's name and file, if this message of cargo's is about one.
+fn program(message: &Value) -> Option<(String, PathBuf)> {
+    let target = &message["target"];
+    let is_example = target["kind"]
+        .as_array()?
+        .iter()
+        .any(|kind| kind == "example");
+    let name = target["name"].as_str().filter(|_| is_example)?;
+    Some((name.to_owned(), message["executable"].as_str()?.into()))
+}
