@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::error::StoreError;
 use crate::lease::{LeaseKey, LeaseStatus};
-use crate::store::{Finish, MAX_BATCH, Store};
+use crate::store::{Finish, MAX_BATCH, Store, answered};
 
 const CALL: Duration = Duration::from_secs(5);
 const FIRST_RETRY: Duration = Duration::from_millis(10);
@@ -32,6 +32,10 @@ pub(crate) enum End {
 }
 
 impl End {
+    fn id(&self) -> (i64, i64) {
+        (self.key().job, self.key().fence)
+    }
+
     fn key(&self) -> &LeaseKey {
         match self {
             Self::Finish(finish) => &finish.key,
@@ -103,7 +107,7 @@ async fn write_all(store: Arc<dyn Store>, mut inbox: mpsc::UnboundedReceiver<End
         note(&mut failing, batch.len(), written.as_ref().err());
         // Known for sure, or not to be known any more; the rest is tried again.
         let verdicts = written.unwrap_or_default();
-        let verdict = |ending: &Ending| match verdicts.get(&ending.end.key().job) {
+        let verdict = |ending: &Ending| match verdicts.get(&ending.end.id()) {
             Some(verdict) => Some(*verdict),
             None => ending.status.check().is_err().then_some(Written::TooLate),
         };
@@ -133,12 +137,12 @@ fn note(failing: &mut bool, runs: usize, error: Option<&StoreError>) {
     *failing = error.is_some();
 }
 
-/// Writes what can be written. Rows that were skipped and are still ours are in no answer. A job has
-/// one live lease, so its id tells the ends apart.
+/// Writes what can be written; answers by (job, fence). Rows that were skipped and are still ours are in
+/// no answer.
 async fn write_batch(
     store: &dyn Store,
     batch: &[Ending],
-) -> Result<HashMap<i64, Written>, StoreError> {
+) -> Result<HashMap<(i64, i64), Written>, StoreError> {
     let mut finishes = Vec::new();
     let mut releases = Vec::new();
     for ending in batch {
@@ -148,26 +152,27 @@ async fn write_batch(
         }
     }
     let write = async {
-        let mut verdicts = HashMap::new();
+        let mut jobs = Vec::new();
         if !finishes.is_empty() {
-            let finished = store.finish(&finishes).await?;
-            verdicts.extend(finished.into_iter().map(|job| (job, Written::Yes)));
+            jobs.extend(store.finish(&finishes).await?);
         }
         if !releases.is_empty() {
-            let released = store.release(&releases).await?;
-            verdicts.extend(released.into_iter().map(|job| (job, Written::Yes)));
+            jobs.extend(store.release(&releases).await?);
         }
-        let missing: Vec<&LeaseKey> = batch
-            .iter()
-            .map(|ending| ending.end.key())
-            .filter(|key| !verdicts.contains_key(&key.job))
+        let keys = || batch.iter().map(|ending| ending.end.key());
+        let mut verdicts: HashMap<_, _> = answered(keys(), &jobs)
+            .into_iter()
+            .map(|id| (id, Written::Yes))
+            .collect();
+        let missing: Vec<&LeaseKey> = keys()
+            .filter(|key| !verdicts.contains_key(&(key.job, key.fence)))
             .collect();
         if !missing.is_empty() {
             let jobs: Vec<i64> = missing.iter().map(|key| key.job).collect();
             let rows = store.inspect(&jobs).await?;
             for key in missing {
                 if !rows.iter().any(|row| row.is_held_under(key)) {
-                    verdicts.insert(key.job, Written::NotOurs);
+                    verdicts.insert((key.job, key.fence), Written::NotOurs);
                 }
             }
         }

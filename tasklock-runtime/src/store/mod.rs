@@ -74,10 +74,10 @@ use std::future::Future;
 use std::pin::Pin;
 
 pub use connect::{Options, Pool, Source, connect, redact};
-pub(crate) use types::between;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) use types::span;
 pub use types::{Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Triggered};
+pub(crate) use types::{answered, between};
 
 use crate::error::StoreError;
 use crate::lease::{LeaseKey, OwnerToken};

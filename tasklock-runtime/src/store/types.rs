@@ -1,6 +1,7 @@
 //! What goes into a store and what comes out. Instants are microseconds since the Unix epoch by the
 //! store's clock.
 
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use crate::lease::{LeaseKey, OwnerToken};
@@ -129,6 +130,22 @@ pub enum Triggered {
     AlreadyQueued,
     /// It is running: nothing was changed.
     AlreadyRunning,
+}
+
+/// The leases, as (job, fence), that an answer of jobs speaks of. Of two leases of one job in a batch,
+/// one spent and one current, it can only mean the newer.
+pub(crate) fn answered<'a>(
+    keys: impl Iterator<Item = &'a LeaseKey>,
+    jobs: &[i64],
+) -> HashSet<(i64, i64)> {
+    let mut newest: HashMap<i64, i64> = HashMap::new();
+    for key in keys {
+        let fence = newest.entry(key.job).or_insert(key.fence);
+        *fence = key.fence.max(*fence);
+    }
+    jobs.iter()
+        .filter_map(|job| Some((*job, *newest.get(job)?)))
+        .collect()
 }
 
 /// The time from one instant to a later one; zero if it is not.

@@ -1,6 +1,5 @@
 //! One beat: renew a batch, read back what was not confirmed.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use tokio::time::timeout;
 
 use crate::error::StoreError;
 use crate::lease::{Clock, LeaseKey, LeaseLost, LeaseStatus, Trust};
-use crate::store::{MAX_BATCH, Renewal, Renewer, StoreFuture};
+use crate::store::{MAX_BATCH, Renewal, Renewer, StoreFuture, answered};
 
 /// A lease's part in a beat.
 #[derive(Debug)]
@@ -82,19 +81,16 @@ async fn renew(
     bounded(call, "connect for the heartbeat", renewer.connect()).await?;
     let renewals: Vec<Renewal> = chunk.iter().map(|member| member.renewal.clone()).collect();
     let t0 = clock.now();
-    let confirmed: HashSet<i64> = bounded(call, "renew leases", renewer.renew(&renewals))
-        .await?
-        .into_iter()
-        .collect();
-    let missing: Vec<i64> = chunk
-        .iter()
-        .map(|member| member.renewal.key.job)
-        .filter(|job| !confirmed.contains(job))
-        .collect();
+    let jobs = bounded(call, "renew leases", renewer.renew(&renewals)).await?;
+    let confirmed = answered(renewals.iter().map(|renewal| &renewal.key), &jobs);
+    let is_confirmed = |key: &LeaseKey| confirmed.contains(&(key.job, key.fence));
     // Before anything else waits: each confirmation is worth a deadline now.
+    let mut missing = Vec::new();
     for member in chunk {
-        if confirmed.contains(&member.renewal.key.job) {
+        if is_confirmed(&member.renewal.key) {
             member.status.extend(member.trust.deadline(t0));
+        } else {
+            missing.push(member.renewal.key.job);
         }
     }
     let rows = if missing.is_empty() {
@@ -106,7 +102,7 @@ async fn renew(
         .iter()
         .map(|member| {
             let key = &member.renewal.key;
-            let verdict = if confirmed.contains(&key.job) {
+            let verdict = if is_confirmed(key) {
                 Verdict::Renewed
             } else if rows.iter().any(|row| row.is_held_under(key)) {
                 Verdict::Busy

@@ -112,8 +112,9 @@ impl Store for Memory {
     }
 
     fn trigger<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<Triggered>> {
-        let now = Self::now_micros();
         let mut rows = self.rows();
+        // Read under the lock: a later caller must not find an earlier one's due time ahead.
+        let now = Self::now_micros();
         let found = rows
             .jobs
             .values_mut()

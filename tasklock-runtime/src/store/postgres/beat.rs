@@ -10,25 +10,54 @@ use crate::store::sql::Beat;
 use crate::store::{JobRow, Renewal};
 use crate::task::micros;
 
+/// The isolation level of a statement without a transaction of its own, as the server, the database or
+/// the role sets it. Under a stricter one than READ COMMITTED, a renewal would fail as a whole because
+/// of one row that is being taken; then it needs a transaction, and two more round trips.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Default {
+    ReadCommitted,
+    Stricter,
+}
+
 impl Beat for Statements {
     type Database = Postgres;
+    type Session = Default;
 
     const DIAGNOSE: fn(&sqlx::Error) -> (crate::error::StoreErrorKind, &'static str) = diagnose;
+
+    async fn opened(&self, connection: &mut PgConnection) -> Result<Default, sqlx::Error> {
+        let isolation: String =
+            sqlx::query_scalar("SELECT current_setting('default_transaction_isolation')")
+                .fetch_one(connection)
+                .await?;
+        Ok(match &*isolation {
+            "read committed" => Default::ReadCommitted,
+            _ => Default::Stricter,
+        })
+    }
 
     async fn renew(
         &self,
         connection: &mut PgConnection,
+        default: Default,
         renewals: &[Renewal],
     ) -> Result<Vec<i64>, sqlx::Error> {
         let keys = Keys::of(renewals.iter().map(|renewal| &renewal.key));
         let ttls: Vec<i64> = renewals.iter().map(|renewal| micros(renewal.ttl)).collect();
-        sqlx::query_scalar(&self.renew)
+        let renew = sqlx::query_scalar(&self.renew)
             .bind(keys.jobs)
             .bind(keys.fences)
             .bind(keys.owners)
-            .bind(ttls)
-            .fetch_all(connection)
-            .await
+            .bind(ttls);
+        match default {
+            Default::ReadCommitted => renew.fetch_all(connection).await,
+            Default::Stricter => {
+                let mut tx = connection.begin_with(BEGIN).await?;
+                let renewed = renew.fetch_all(&mut *tx).await?;
+                tx.commit().await?;
+                Ok(renewed)
+            }
+        }
     }
 
     async fn inspect(

@@ -95,17 +95,17 @@ WITH e AS (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[],
         $6::text[], $7::text[]) AS e(id, fence, owner, next_at, next_in, outcome, error)
 ), k AS (
-    SELECT j.id FROM {s}{p}job j
+    SELECT e.* FROM {s}{p}job j
     JOIN e ON e.id = j.id AND e.fence = j.fence AND e.owner = j.lock_owner
     WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
 )
 UPDATE {s}{p}job j
 SET state = 'ready', lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = 0,
-    crashes = 0, finished_at = clock_timestamp(), last_outcome = e.outcome, last_error = e.error,
+    crashes = 0, finished_at = clock_timestamp(), last_outcome = k.outcome, last_error = k.error,
     due_at = coalesce(
-        timestamptz 'epoch' + e.next_at * interval '1 microsecond',
-        clock_timestamp() + e.next_in * interval '1 microsecond')
-FROM k JOIN e ON e.id = k.id WHERE j.id = k.id
+        timestamptz 'epoch' + k.next_at * interval '1 microsecond',
+        clock_timestamp() + k.next_in * interval '1 microsecond')
+FROM k WHERE j.id = k.id
 RETURNING j.id";
 
 /// $1 ids, $2 fences, $3 owners

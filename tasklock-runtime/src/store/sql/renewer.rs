@@ -13,11 +13,20 @@ use crate::store::{JobRow, Renewal, Renewer, StoreFuture};
 pub(in crate::store) trait Beat: Send + Sync + 'static {
     type Database: Database;
 
+    /// What is known of a connection since it was opened.
+    type Session: Copy + Send + Sync;
+
     const DIAGNOSE: Diagnose;
+
+    fn opened(
+        &self,
+        connection: &mut <Self::Database as Database>::Connection,
+    ) -> impl Future<Output = Result<Self::Session, sqlx::Error>> + Send;
 
     fn renew(
         &self,
         connection: &mut <Self::Database as Database>::Connection,
+        session: Self::Session,
         renewals: &[Renewal],
     ) -> impl Future<Output = Result<Vec<i64>, sqlx::Error>> + Send;
 
@@ -35,12 +44,13 @@ pub(in crate::store) trait Beat: Send + Sync + 'static {
 }
 
 type ConnectionOf<B> = <<B as Beat>::Database as Database>::Connection;
+type Open<B> = (ConnectionOf<B>, <B as Beat>::Session);
 
 pub(in crate::store) struct SqlRenewer<B: Beat> {
     name: String,
     options: <ConnectionOf<B> as Connection>::Options,
     beat: Arc<B>,
-    connection: Option<ConnectionOf<B>>,
+    connection: Option<Open<B>>,
 }
 
 impl<B: Beat> SqlRenewer<B> {
@@ -57,9 +67,9 @@ impl<B: Beat> SqlRenewer<B> {
         }
     }
 
-    fn open(&mut self) -> Result<(&mut ConnectionOf<B>, &B, &str), StoreError> {
+    fn open(&mut self) -> Result<(&mut Open<B>, &B, &str), StoreError> {
         match &mut self.connection {
-            Some(connection) => Ok((connection, &self.beat, &self.name)),
+            Some(open) => Ok((open, &self.beat, &self.name)),
             None => Err(StoreError {
                 store: self.name.clone(),
                 call: "use the heartbeat's connection",
@@ -74,8 +84,12 @@ impl<B: Beat> Renewer for SqlRenewer<B> {
     fn connect(&mut self) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             if self.connection.is_none() {
-                let opened = ConnectionOf::<B>::connect_with(&self.options).await;
-                self.connection = Some(opened.map_err(|error| {
+                let opened = async {
+                    let mut connection = ConnectionOf::<B>::connect_with(&self.options).await?;
+                    let session = self.beat.opened(&mut connection).await?;
+                    Ok((connection, session))
+                };
+                self.connection = Some(opened.await.map_err(|error| {
                     store_error(&self.name, "connect for the heartbeat", B::DIAGNOSE, error)
                 })?);
             }
@@ -85,15 +99,15 @@ impl<B: Beat> Renewer for SqlRenewer<B> {
 
     fn renew<'a>(&'a mut self, renewals: &'a [Renewal]) -> StoreFuture<'a, Vec<i64>> {
         Box::pin(async move {
-            let (connection, beat, name) = self.open()?;
-            let renewed = beat.renew(connection, renewals).await;
+            let ((connection, session), beat, name) = self.open()?;
+            let renewed = beat.renew(connection, *session, renewals).await;
             renewed.map_err(|error| store_error(name, "renew leases", B::DIAGNOSE, error))
         })
     }
 
     fn inspect<'a>(&'a mut self, jobs: &'a [i64]) -> StoreFuture<'a, Vec<JobRow>> {
         Box::pin(async move {
-            let (connection, beat, name) = self.open()?;
+            let ((connection, _), beat, name) = self.open()?;
             let rows = beat.inspect(connection, jobs).await;
             rows.map_err(|error| store_error(name, "read leases back", B::DIAGNOSE, error))
         })
@@ -101,7 +115,7 @@ impl<B: Beat> Renewer for SqlRenewer<B> {
 
     fn release<'a>(&'a mut self, keys: &'a [LeaseKey]) -> StoreFuture<'a, Vec<i64>> {
         Box::pin(async move {
-            let (connection, beat, name) = self.open()?;
+            let ((connection, _), beat, name) = self.open()?;
             let released = beat.release(connection, keys).await;
             released.map_err(|error| store_error(name, "release", B::DIAGNOSE, error))
         })

@@ -12,12 +12,18 @@ use crate::store::{JobRow, Renewal};
 
 impl Beat for Statements {
     type Database = Sqlite;
+    type Session = ();
 
     const DIAGNOSE: fn(&sqlx::Error) -> (crate::error::StoreErrorKind, &'static str) = diagnose;
+
+    async fn opened(&self, _: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        Ok(())
+    }
 
     async fn renew(
         &self,
         connection: &mut SqliteConnection,
+        (): (),
         leases: &[Renewal],
     ) -> Result<Vec<i64>, sqlx::Error> {
         sqlx::query_scalar(&self.renew)

@@ -1,0 +1,148 @@
+//! One suite for every store: each case below runs on all of them, through the store's trait alone.
+//!
+//! A case is an `async fn(&World)`. A [`World`](world::World) is a fresh database; its stores are what
+//! as many processes would have. What a case waits for it reads from the store, by the store's clock;
+//! the times in here are bounds that fail a broken store, never something that a sound one needs.
+//!
+//! `postgres_elsewhere` is a Postgres whose settings must not matter: serializable by default,
+//! another time zone and date style, and a clock that is an hour ahead of the workers'.
+
+mod steps;
+mod world;
+
+mod claim;
+mod clock;
+mod declare;
+mod finish;
+mod locks;
+mod names;
+mod release;
+mod renew;
+mod schema;
+mod stale;
+mod storm;
+mod takeover;
+mod trigger;
+mod wait;
+mod watch;
+
+macro_rules! cases {
+    ($world:ident: $($group:ident { $($case:ident),+ $(,)? })+) => {
+        $(mod $group {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $case() {
+                // `None` where this run leaves the database out; the support crate says so.
+                if let Some(world) = crate::world::World::$world().await {
+                    crate::$group::$case(&world).await;
+                }
+            })+
+        })+
+    };
+}
+
+macro_rules! suite {
+    ($($world:ident),+) => {
+        $(mod $world {
+            cases! { $world:
+                schema {
+                    migrating_again_changes_nothing,
+                    eight_processes_migrate_at_once,
+                    missing_tables_are_refused,
+                    older_tables_are_refused,
+                    newer_tables_that_need_a_newer_binary_are_refused,
+                    newer_tables_that_say_they_are_compatible_are_used,
+                    a_table_prefix_isolates,
+                    a_schema_isolates_or_is_refused,
+                }
+                declare {
+                    one_row_each_from_eight_declarers,
+                    what_is_as_it_should_be_is_not_written,
+                    a_new_schedule_moves_a_waiting_job,
+                    a_new_schedule_leaves_a_running_job_alone,
+                    a_dormant_job_is_not_claimed,
+                }
+                claim {
+                    only_what_is_due,
+                    not_before_it_is_due,
+                    the_limit_is_exact,
+                    only_tasks_that_the_worker_has,
+                    the_earliest_first,
+                    each_claim_raises_the_fence_by_one,
+                    eight_claimers_get_disjoint_rows,
+                    each_task_has_its_own_ttl,
+                    the_row_says_who_holds_it,
+                }
+                wait {
+                    none_without_anything_to_wait_for,
+                    until_the_next_is_due,
+                    until_a_lease_expires_renewals_included,
+                    until_whatever_comes_first,
+                    no_time_if_rows_were_left_behind,
+                }
+                takeover {
+                    only_after_expiry,
+                    only_after_a_renewed_lease_has_expired,
+                    never_while_renewals_hold,
+                    live_runs_do_not_hide_an_expired_one,
+                    due_rows_come_first_and_the_limit_counts_both,
+                    only_tasks_that_the_worker_has,
+                    crashes_and_attempts_are_counted,
+                }
+                renew {
+                    only_what_is_held_is_confirmed,
+                    never_backwards,
+                    each_row_its_own_ttl,
+                    a_thousand_in_chunks,
+                    an_expired_lease_that_nobody_took_is_renewed,
+                    a_batch_may_hold_a_spent_lease_of_the_same_job,
+                    it_connects_again_after_a_reset,
+                    the_renewer_reads_and_gives_back_too,
+                }
+                locks {
+                    a_renewal_does_not_wait_for_a_lock,
+                    a_renewal_passes_a_guard,
+                    an_end_skips_a_guarded_row,
+                    a_takeover_skips_a_guarded_row,
+                    a_trigger_does_not_wait_for_a_guarded_run,
+                }
+                finish {
+                    the_job_is_due_when_it_was_told,
+                    any_text_is_kept,
+                    only_by_the_owner_with_its_fence,
+                    only_once,
+                    a_full_batch_in_one_call,
+                    a_batch_may_hold_a_spent_lease_of_the_same_job,
+                }
+                release {
+                    due_as_before_and_the_attempt_unused,
+                    a_renewed_lease_is_free_at_once,
+                    only_by_the_owner_with_its_fence,
+                    a_lost_claim_is_given_back_by_its_token,
+                }
+                trigger {
+                    a_waiting_job_is_due_now,
+                    it_says_what_it_found,
+                    one_of_sixteen_queues_it,
+                }
+                stale {
+                    a_former_owner_changes_nothing,
+                    it_changes_nothing_after_the_new_owner_has_finished_either,
+                }
+                names {
+                    any_name_is_itself_and_no_other,
+                }
+                clock {
+                    it_is_the_stores_own,
+                }
+                watch {
+                    new_work_is_announced_to_other_processes,
+                }
+                storm {
+                    no_live_lease_is_taken,
+                }
+            }
+        })+
+    };
+}
+
+suite!(memory, sqlite, postgres, postgres_elsewhere);

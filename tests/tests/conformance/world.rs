@@ -1,0 +1,268 @@
+//! A fresh database, and those who share it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
+
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
+use tasklock_runtime::store::{JobRow, Options, Pool, Source, Store, connect};
+use tasklock_runtime::{Error, Memory};
+use tasklock_test_support::{postgres, sqlite};
+use tokio::sync::Mutex;
+
+/// Settings of a server that the store must not depend on. The functions come before the server's own
+/// in the search path, so that the database's clock is an hour ahead.
+const ELSEWHERE: &[&str] = &[
+    "ALTER DATABASE {db} SET default_transaction_isolation = 'serializable'",
+    "ALTER DATABASE {db} SET TimeZone = 'Asia/Kathmandu'",
+    "ALTER DATABASE {db} SET DateStyle = 'German, DMY'",
+    "ALTER DATABASE {db} SET IntervalStyle = 'sql_standard'",
+    "CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE sql
+        AS $$ SELECT pg_catalog.clock_timestamp() + interval '1 hour' $$",
+    "CREATE FUNCTION public.statement_timestamp() RETURNS timestamptz STABLE LANGUAGE sql
+        AS $$ SELECT pg_catalog.statement_timestamp() + interval '1 hour' $$",
+];
+
+/// A fresh database of one kind, gone with this.
+pub(crate) struct World {
+    base: Base,
+    /// How far its clock is ahead of the workers', in seconds.
+    pub(crate) ahead: i64,
+}
+
+enum Base {
+    Memory(Memory),
+    Sqlite(sqlite::File),
+    Postgres {
+        database: Arc<postgres::Database>,
+        schema: String,
+    },
+}
+
+/// A database that goes with the last world in it.
+type Shared = Mutex<Weak<postgres::Database>>;
+
+/// The database's URL for connections that find this schema's tables, and `public`'s functions.
+fn in_schema(url: &str, schema: &str) -> String {
+    let separator = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{separator}options[search_path]={schema},public,pg_catalog")
+}
+
+impl World {
+    pub(crate) async fn memory() -> Option<Self> {
+        let base = Base::Memory(Memory::new());
+        Some(Self { base, ahead: 0 })
+    }
+
+    pub(crate) async fn sqlite() -> Option<Self> {
+        let base = Base::Sqlite(sqlite::file());
+        Some(Self { base, ahead: 0 })
+    }
+
+    pub(crate) async fn postgres() -> Option<Self> {
+        static SHARED: Shared = Mutex::const_new(Weak::new());
+        Self::in_shared(&SHARED, &[]).await
+    }
+
+    pub(crate) async fn postgres_elsewhere() -> Option<Self> {
+        static SHARED: Shared = Mutex::const_new(Weak::new());
+        let world = Self::in_shared(&SHARED, ELSEWHERE).await?;
+        Some(Self {
+            ahead: 3600,
+            ..world
+        })
+    }
+
+    /// A schema of its own in a database of all worlds of one kind: to make a database and drop it
+    /// takes longer than most cases.
+    async fn in_shared(shared: &Shared, settings: &[&str]) -> Option<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let mut shared = shared.lock().await;
+        let database = match shared.upgrade() {
+            Some(database) => database,
+            None => {
+                let database = postgres::database().await?;
+                let mut connection = database.connect().await;
+                for statement in settings {
+                    let statement = statement.replace("{db}", database.name());
+                    connection.execute(AssertSqlSafe(statement)).await.unwrap();
+                }
+                let database = Arc::new(database);
+                *shared = Arc::downgrade(&database);
+                database
+            }
+        };
+        drop(shared);
+        let schema = format!("world_{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        let mut connection = database.connect().await;
+        let statement = format!("CREATE SCHEMA {schema}");
+        connection.execute(AssertSqlSafe(statement)).await.unwrap();
+        let base = Base::Postgres { database, schema };
+        Some(Self { base, ahead: 0 })
+    }
+
+    /// What one process has: a store with connections of its own; on memory, a clone.
+    pub(crate) async fn store(&self) -> Arc<dyn Store> {
+        let store = self.connect(&Options::default()).await.unwrap();
+        store.migrate().await.unwrap();
+        store
+    }
+
+    /// What so many processes have.
+    pub(crate) async fn stores(&self, count: usize) -> Vec<Arc<dyn Store>> {
+        let mut stores = Vec::new();
+        for _ in 0..count {
+            stores.push(self.store().await);
+        }
+        stores
+    }
+
+    /// A store whose tables may be missing.
+    pub(crate) async fn connect(&self, options: &Options) -> Result<Arc<dyn Store>, Error> {
+        connect(self.source(), options).await
+    }
+
+    /// Where the database is.
+    pub(crate) fn source(&self) -> Source {
+        let url = match &self.base {
+            Base::Memory(memory) => return Source::Pool(Pool::Memory(memory.clone())),
+            Base::Sqlite(file) => file.url(),
+            Base::Postgres { database, schema } => in_schema(database.url(), schema),
+        };
+        let option = "database";
+        Source::Url { option, url }
+    }
+
+    /// Somebody else's connection; `None` where there is no SQL.
+    pub(crate) async fn sql(&self) -> Option<Sql> {
+        match &self.base {
+            Base::Memory(_) => None,
+            Base::Sqlite(file) => {
+                let connection = SqliteConnection::connect(&file.url()).await.unwrap();
+                Some(Sql::Sqlite(connection))
+            }
+            Base::Postgres { database, schema } => {
+                let url = in_schema(database.url(), schema);
+                Some(Sql::Postgres(PgConnection::connect(&url).await.unwrap()))
+            }
+        }
+    }
+
+    /// Whether somebody who writes leaves the other rows free.
+    pub(crate) fn locks_rows(&self) -> bool {
+        !matches!(self.base, Base::Sqlite(_))
+    }
+
+    /// An onlooker.
+    pub(crate) async fn observer(&self) -> Observer {
+        Observer {
+            store: self.store().await,
+            sql: self.sql().await,
+        }
+    }
+
+    /// Somebody else's transaction with this job's row locked in this mode; where a database knows
+    /// no rows' locks, with all of them locked. `None` where nobody can hold any.
+    pub(crate) async fn lock(&self, job: i64, mode: &str) -> Option<Lock> {
+        let mut sql = self.sql().await?;
+        let rows_only = match sql {
+            Sql::Sqlite(_) => {
+                sql.execute("BEGIN IMMEDIATE").await;
+                false
+            }
+            Sql::Postgres(_) => {
+                sql.execute("BEGIN ISOLATION LEVEL READ COMMITTED").await;
+                sql.execute(&format!("SELECT FROM tasklock_job WHERE id = {job} {mode}"))
+                    .await;
+                true
+            }
+        };
+        Some(Lock { sql, rows_only })
+    }
+
+    /// [`lock`](Self::lock) as a guarded transaction does it; `None` where that locks more than the row.
+    pub(crate) async fn guard(&self, job: i64) -> Option<Lock> {
+        let lock = self.lock(job, "FOR SHARE").await?;
+        lock.rows_only.then_some(lock)
+    }
+}
+
+/// A connection beside the store's.
+pub(crate) enum Sql {
+    Sqlite(SqliteConnection),
+    Postgres(PgConnection),
+}
+
+impl Sql {
+    pub(crate) async fn execute(&mut self, statement: &str) {
+        let statement = AssertSqlSafe(statement.to_owned());
+        match self {
+            Self::Sqlite(connection) => connection.execute(statement).await.map(drop),
+            Self::Postgres(connection) => connection.execute(statement).await.map(drop),
+        }
+        .unwrap();
+    }
+
+    /// The one text that a query answers.
+    pub(crate) async fn text(&mut self, query: &str) -> String {
+        let query = sqlx::AssertSqlSafe(query.to_owned());
+        match self {
+            Self::Sqlite(connection) => sqlx::query_scalar(query).fetch_one(connection).await,
+            Self::Postgres(connection) => sqlx::query_scalar(query).fetch_one(connection).await,
+        }
+        .unwrap()
+    }
+}
+
+/// A lock, until it is released.
+pub(crate) struct Lock {
+    sql: Sql,
+    /// Whether other rows can be written meanwhile.
+    pub(crate) rows_only: bool,
+}
+
+impl Lock {
+    pub(crate) async fn release(mut self) {
+        self.sql.execute("COMMIT").await;
+    }
+}
+
+/// Sees whether anything at all was written.
+pub(crate) struct Observer {
+    store: Arc<dyn Store>,
+    sql: Option<Sql>,
+}
+
+/// A row as the store tells it, without what passing time changes; and as the database has it, with
+/// the mark of the last write.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Sight {
+    pub(crate) row: JobRow,
+    raw: String,
+}
+
+impl Observer {
+    pub(crate) async fn see(&mut self, job: i64) -> Sight {
+        let mut rows = self.store.inspect(&[job]).await.unwrap();
+        assert_eq!(rows.len(), 1, "the job {job} is there");
+        let row = JobRow {
+            left: None,
+            ..rows.remove(0)
+        };
+        let raw = match &mut self.sql {
+            None => String::new(),
+            // Changes with whatever anybody else has written into the file.
+            Some(sql @ Sql::Sqlite(_)) => {
+                sql.text("SELECT CAST(data_version AS TEXT) FROM pragma_data_version")
+                    .await
+            }
+            Some(sql) => {
+                sql.text(&format!(
+                    "SELECT concat(j.xmin, to_jsonb(j), h.xmin, to_jsonb(h)) FROM tasklock_job j
+                     LEFT JOIN tasklock_heartbeat h ON h.job_id = j.id WHERE j.id = {job}"
+                ))
+                .await
+            }
+        };
+        Sight { row, raw }
+    }
+}
