@@ -20,11 +20,15 @@ impl Client {
     /// A URL that cannot be used, a database that does not answer, or tables that are missing: a
     /// client does not create them, the first worker does.
     pub async fn connect(database_url: &str) -> Result<Self, Error> {
+        let options = Options {
+            must_exist: true,
+            ..Options::default()
+        };
         let source = Source::Url {
             option: "database_url",
             url: database_url.to_owned(),
         };
-        let store = connect(source, &Options::default()).await?;
+        let store = connect(source, &options).await?;
         store.check_schema().await?;
         Ok(Self { store })
     }

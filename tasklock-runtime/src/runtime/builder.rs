@@ -155,13 +155,15 @@ impl RuntimeBuilder {
         }
         let registry = Registry::linked(&self.selection)?;
         let settings = self.settings(env)?;
+        let migrate =
+            parsed(self.migrate, "TASKLOCK_MIGRATE", env, "true or false")?.unwrap_or(true);
         let options = Options {
+            must_exist: !migrate,
             table_prefix: text(self.table_prefix, "TASKLOCK_TABLE_PREFIX", env),
             schema: text(self.schema, "TASKLOCK_SCHEMA", env),
         };
-        let migrate = parsed(self.migrate, "TASKLOCK_MIGRATE", env, "true or false")?;
         let store = connect(source(self.pool, self.database_url, env)?, &options).await?;
-        if migrate.unwrap_or(true) {
+        if migrate {
             store.migrate().await?;
         } else {
             store.check_schema().await?;

@@ -52,6 +52,8 @@ pub struct Options {
     pub table_prefix: Option<String>,
     /// A schema, on Postgres.
     pub schema: Option<String>,
+    /// Whether a SQLite file that is missing is an error, and not created: so a mistyped path says so.
+    pub must_exist: bool,
 }
 
 /// Where the database is named.

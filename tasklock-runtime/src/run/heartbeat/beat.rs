@@ -78,7 +78,8 @@ async fn renew(
     clock: &dyn Clock,
     call: Duration,
 ) -> Result<Vec<(LeaseKey, Verdict)>, StoreError> {
-    bounded(call, "connect for the heartbeat", renewer.connect()).await?;
+    // Opening a connection takes several round trips; a bound that they cannot keep would never let it.
+    bounded(3 * call, "connect for the heartbeat", renewer.connect()).await?;
     let renewals: Vec<Renewal> = chunk.iter().map(|member| member.renewal.clone()).collect();
     let t0 = clock.now();
     let jobs = bounded(call, "renew leases", renewer.renew(&renewals)).await?;

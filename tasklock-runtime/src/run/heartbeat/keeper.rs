@@ -22,6 +22,9 @@ const EXIT_PATIENCE: Duration = Duration::from_secs(1);
 /// `EX_TEMPFAIL`: try again elsewhere.
 const EXIT_CODE: i32 = 75;
 
+/// How long the first connection may take, before there is a lease to renew.
+const FIRST_CONNECT: Duration = Duration::from_secs(1);
+
 type InFlight = Pin<Box<dyn Future<Output = Beaten> + Send>>;
 
 pub(super) struct Keeper {
@@ -58,6 +61,11 @@ impl Keeper {
     }
 
     pub(super) async fn run(mut self) {
+        if let Some(renewer) = &mut self.renewer
+            && !matches!(timeout(FIRST_CONNECT, renewer.connect()).await, Ok(Ok(())))
+        {
+            renewer.reset();
+        }
         loop {
             let nap = self.nap();
             tokio::select! {

@@ -7,7 +7,11 @@
 use crate::store::schema::Names;
 use crate::store::sql::Text;
 
-pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+/// With a bound on the server's side, in the same round trip: a worker that is stopped, or cut off, in
+/// the midst of a transaction would else hold its row locks, and nobody could take over. A statement
+/// and no startup parameter, which poolers refuse.
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; \
+    SET LOCAL idle_in_transaction_session_timeout = '2s'";
 
 const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 

@@ -60,7 +60,7 @@ impl fmt::Debug for SqliteStore {
     }
 }
 
-/// Opens the file, creating it if need be, in WAL mode.
+/// Opens the file in WAL mode, creating it if that is wanted.
 pub(super) async fn open(
     options: SqliteConnectOptions,
     settings: &Options,
@@ -81,7 +81,7 @@ pub(super) async fn open(
         ));
     }
     let options = options
-        .create_if_missing(true)
+        .create_if_missing(!settings.must_exist)
         .journal_mode(SqliteJournalMode::Wal)
         // A commit that a power cut takes back would give its fence out twice.
         .synchronous(SqliteSynchronous::Full)
@@ -132,7 +132,7 @@ fn diagnose(error: &sqlx::Error) -> (StoreErrorKind, &'static str) {
         10 => (StoreErrorKind::Unavailable, "check the disk"),
         14 => (
             StoreErrorKind::Unavailable,
-            "check that the folder exists and may be written",
+            "check that the file and its folder exist and may be written",
         ),
         26 | 11 => (
             StoreErrorKind::Other,

@@ -1,0 +1,75 @@
+//! A plain connection to either database, for the program's and the tests' own statements.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
+use sqlx::{AssertSqlSafe, Connection, Row, ValueRef};
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) enum Database {
+    Postgres(PgConnection),
+    Sqlite(SqliteConnection),
+}
+
+/// What a statement answers: each column as text, as the database writes it.
+pub(crate) type Rows = Vec<Vec<Option<String>>>;
+
+impl Database {
+    pub(crate) async fn connect(url: &str) -> Result<Self, sqlx::Error> {
+        if url.starts_with("sqlite:") {
+            let options = SqliteConnectOptions::from_str(url)?
+                .create_if_missing(true)
+                .busy_timeout(Duration::from_secs(30));
+            let connection = SqliteConnection::connect_with(&options).await?;
+            Ok(Self::Sqlite(connection))
+        } else {
+            Ok(Self::Postgres(PgConnection::connect(url).await?))
+        }
+    }
+
+    /// The store's clock as an expression, in microseconds since the Unix epoch.
+    pub(crate) fn clock(&self) -> &'static str {
+        match self {
+            Self::Postgres(_) => "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
+            Self::Sqlite(_) => "(CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000)",
+        }
+    }
+
+    /// Carries out statements; `{now}` in them is the store's clock.
+    pub(crate) async fn run(&mut self, sql: &str) -> Result<Rows, sqlx::Error> {
+        let sql = AssertSqlSafe(sql.replace("{now}", self.clock()));
+        match self {
+            Self::Postgres(connection) => {
+                let rows = sqlx::raw_sql(sql).fetch_all(connection).await?;
+                rows.iter().map(postgres_row).collect()
+            }
+            Self::Sqlite(connection) => {
+                let rows = sqlx::raw_sql(sql).fetch_all(connection).await?;
+                rows.iter().map(sqlite_row).collect()
+            }
+        }
+    }
+}
+
+/// Without parameters Postgres answers in its text format.
+fn postgres_row(row: &PgRow) -> Result<Vec<Option<String>>, sqlx::Error> {
+    (0..row.len())
+        .map(|column| {
+            let value = row.try_get_raw(column)?;
+            if value.is_null() {
+                return Ok(None);
+            }
+            let text = value.as_str().map_err(sqlx::Error::Decode)?;
+            Ok(Some(text.to_owned()))
+        })
+        .collect()
+}
+
+fn sqlite_row(row: &SqliteRow) -> Result<Vec<Option<String>>, sqlx::Error> {
+    (0..row.len())
+        .map(|column| row.try_get_unchecked(column))
+        .collect()
+}

@@ -1,0 +1,25 @@
+//! The main job on real databases, with worker processes that are killed, stopped, cut off and
+//! asked to end: what is promised must hold, and each figure is printed.
+//!
+//! Run `cargo test -p tasklock-tests --test main_job -- --nocapture` to see the figures.
+
+#[path = "../../src/bin/main_job_worker/database.rs"]
+mod database;
+#[macro_use]
+mod support;
+
+mod blocked;
+mod ends;
+mod environment;
+mod exit;
+mod far;
+mod idle;
+mod killed;
+mod lost;
+mod outage;
+mod paused;
+mod renew;
+mod shutdown;
+mod slots;
+mod stuck;
+mod thousand;
