@@ -62,7 +62,10 @@ async fn a_missing_folder_is_named() {
     let _turn = beside().await;
     let file = sqlite::file();
     let url = format!("sqlite://{}/none/of.db", file.folder().display());
-    refuses(&worker(&url, "hold", &[]), &["none/of.db", "the file and its folder exist"]);
+    refuses(
+        &worker(&url, "hold", &[]),
+        &["none/of.db", "the file and its folder exist"],
+    );
 }
 
 /// A mistyped path must not become an empty database.
