@@ -13,7 +13,7 @@ pub enum LeaseLost {
     Expired,
     /// The store says that another owner holds the job, or that it was finished or cancelled.
     TakenOver,
-    /// This process gave the lease back.
+    /// The run is over, or this process gave the lease back.
     Released,
     /// The handler reported no progress for too long.
     Stalled,
@@ -67,7 +67,7 @@ impl fmt::Display for LeaseLost {
         f.write_str(match self {
             Self::Expired => "lease lost: its deadline passed without a confirmed renewal",
             Self::TakenOver => "lease lost: the store names another owner, or the job has ended",
-            Self::Released => "lease lost: this process gave it back",
+            Self::Released => "lease lost: its run is over, or this process gave it back",
             Self::Stalled => "lease lost: the handler reported no progress",
             Self::Suspended => "lease lost: the machine was suspended past its deadline",
             Self::StoreUnreachable => "lease lost: the store was unreachable past its deadline",

@@ -28,6 +28,7 @@
 //! | later `lock_until`s | the holder's heartbeat thread | renewal, guarded by (owner, fence), never backwards |
 //! | the row's end | the holder | finish or release, guarded by (owner, fence), after its renewals were stopped and joined |
 //! | the deadline | the holder's heartbeat thread | after a confirmed renewal, by compare-and-swap from a deadline that has not passed |
+//! | the end of belief | the run, once its handler is dropped | before the row's end is sent: a clone of the context may outlive the handler |
 //! | the loss | whoever sees it first: heartbeat thread, or any `check()` | once, by compare-and-swap |
 //!
 //! ## Why a holder knows before anybody else can start (P3)

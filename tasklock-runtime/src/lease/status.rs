@@ -112,6 +112,19 @@ impl LeaseStatus {
         }
     }
 
+    /// Ends the holder's belief before the row's end is sent: from then on a clone of the context that
+    /// outlives the handler sees a lost lease. Answers the deadline up to which the end may still be
+    /// written; `None` if the lease was lost before.
+    pub(crate) fn seal(&self) -> Option<Moment> {
+        loop {
+            self.check().ok()?;
+            let word = self.word.load(Ordering::Acquire);
+            if word >= LEAST_DEADLINE && self.lose_from(word, LeaseLost::Released).is_some() {
+                return Some(Moment::from_nanos(word));
+            }
+        }
+    }
+
     /// Cancelled when the loss is recorded.
     pub(crate) fn token(&self) -> &CancellationToken {
         &self.lost
@@ -238,6 +251,15 @@ mod tests {
         assert_eq!(status.lose(LeaseLost::Released), LeaseLost::TakenOver);
         assert!(status.token().is_cancelled());
         assert_eq!(status.deadline(), None);
+    }
+
+    #[test]
+    fn sealing_ends_the_belief_and_keeps_the_deadline() {
+        let (_, status) = lease_until_10s();
+        assert_eq!(status.seal(), Some(at(10)));
+        assert_eq!(status.check(), Err(LeaseLost::Released));
+        assert!(!status.extend(at(20)));
+        assert_eq!(status.seal(), None);
     }
 
     /// The race that the compare-and-swaps decide, on real threads.

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
 use crate::error::StoreError;
-use crate::lease::{LeaseKey, LeaseStatus};
+use crate::lease::{Clock, LeaseKey, Moment};
 use crate::store::{Finish, MAX_BATCH, Store, answered};
 
 const CALL: Duration = Duration::from_secs(5);
@@ -58,7 +58,8 @@ pub(crate) enum Written {
 
 struct Ending {
     end: End,
-    status: Arc<LeaseStatus>,
+    /// When the lease can be trusted no more.
+    deadline: Moment,
     done: oneshot::Sender<Written>,
 }
 
@@ -74,15 +75,22 @@ impl fmt::Debug for Completion {
 
 impl Completion {
     /// The sender, and the future that writes until every sender is gone.
-    pub(crate) fn new(store: Arc<dyn Store>) -> (Self, impl Future<Output = ()> + Send) {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+    ) -> (Self, impl Future<Output = ()> + Send) {
         let (sender, inbox) = mpsc::unbounded_channel();
-        (Self(sender), write_all(store, inbox))
+        (Self(sender), write_all(store, clock, inbox))
     }
 
-    /// Writes an end; returns when it is known whether it was.
-    pub(crate) async fn write(&self, end: End, status: Arc<LeaseStatus>) -> Written {
+    /// Writes an end, trying again up to the deadline; returns when it is known whether it was.
+    pub(crate) async fn write(&self, end: End, deadline: Moment) -> Written {
         let (done, written) = oneshot::channel();
-        let ending = Ending { end, status, done };
+        let ending = Ending {
+            end,
+            deadline,
+            done,
+        };
         if self.0.send(ending).is_err() {
             return Written::TooLate;
         }
@@ -90,7 +98,11 @@ impl Completion {
     }
 }
 
-async fn write_all(store: Arc<dyn Store>, mut inbox: mpsc::UnboundedReceiver<Ending>) {
+async fn write_all(
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    mut inbox: mpsc::UnboundedReceiver<Ending>,
+) {
     let mut batch = Vec::new();
     let mut retry = FIRST_RETRY;
     let mut failing = false;
@@ -109,7 +121,7 @@ async fn write_all(store: Arc<dyn Store>, mut inbox: mpsc::UnboundedReceiver<End
         let verdicts = written.unwrap_or_default();
         let verdict = |ending: &Ending| match verdicts.get(&ending.end.id()) {
             Some(verdict) => Some(*verdict),
-            None => ending.status.check().is_err().then_some(Written::TooLate),
+            None => (clock.now() >= ending.deadline).then_some(Written::TooLate),
         };
         for ending in batch.extract_if(.., |ending| verdict(ending).is_some()) {
             let written = verdict(&ending).unwrap_or(Written::TooLate);

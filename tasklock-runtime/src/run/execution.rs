@@ -11,7 +11,7 @@ use super::alarm::Alarm;
 use super::completion::{Completion, End, Written};
 use super::heartbeat::Heartbeat;
 use super::unwind::CatchUnwind;
-use crate::lease::{LeaseContext, LeaseLost, LeaseStatus};
+use crate::lease::{LeaseContext, LeaseLost, LeaseStatus, Moment};
 use crate::store::{Claim, Finish};
 use crate::task::{Next, OnLost, Outcome, Registration};
 
@@ -100,9 +100,12 @@ impl Run {
         }
     }
 
-    /// Stops the renewals, then writes the end.
+    /// Stops the renewals, ends the belief of whoever still has a context (a task that the handler has
+    /// spawned), and only then writes the end.
     async fn settle(&self, outcome: &Outcome, bench: &Bench) -> Option<Written> {
         bench.heartbeat.forget(&self.claim.key).await;
+        // A lease whose deadline has passed may still be given back: the row decides.
+        let deadline = self.status.seal().unwrap_or(Moment::from_nanos(0));
         let key = self.claim.key.clone();
         let schedule = self.registration.definition.schedule;
         let end = match outcome {
@@ -123,7 +126,7 @@ impl Run {
             End::Finish(finish) => finish.next,
             End::Release(_) => Next::Dormant,
         };
-        let written = bench.completion.write(end, Arc::clone(&self.status)).await;
+        let written = bench.completion.write(end, deadline).await;
         if written == Written::Yes {
             self.set_alarm(next, bench);
         }

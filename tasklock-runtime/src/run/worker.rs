@@ -74,7 +74,8 @@ impl Worker {
         );
         let alarm = Arc::new(Alarm::new(Arc::clone(&self.clock)));
         let heartbeat = Heartbeat::start(self.store.renewer(), Arc::clone(&self.clock))?;
-        let (completion, writing) = Completion::new(Arc::clone(&self.store));
+        let (completion, writing) =
+            Completion::new(Arc::clone(&self.store), Arc::clone(&self.clock));
         let writing = tokio::spawn(writing);
         let hard_stop = CancellationToken::new();
         let bench = Arc::new(Bench {
