@@ -61,10 +61,11 @@ async fn import_rates(lease: LeaseContext) -> TaskResult {
             .bind(rate.rate);
         changed += upsert.execute(&mut *transaction).await?.rows_affected();
     }
-    // A lost lease ends the import here, and the transaction is rolled back. This makes a stale
-    // commit unlikely, not impossible: a process that is paused right after this line commits
-    // when it goes on, whoever holds the lease by then. A commit that is guarded by the lease is
-    // still to come; until then it helps that the same file may be imported any number of times.
+    // A lost lease ends the import here, and the transaction is rolled back. That makes a stale commit
+    // unlikely, not impossible: a process that is paused right after this line commits when it goes
+    // on. `lease.commit(transaction)` closes the gap for a transaction of `sqlx::Postgres` or
+    // `sqlx::Sqlite`; this program speaks to both through `sqlx::Any`, which it cannot guard. It helps
+    // that the same file may be imported any number of times.
     lease.check()?;
     transaction.commit().await?;
 

@@ -38,7 +38,7 @@
 //! - `sqlite` (default): leases in a SQLite file, for one machine
 //! - `postgres`: leases in PostgreSQL
 //!
-//! Foreign types in the public API: `sqlx` pools (0.9), `jiff::Timestamp` (1), and
+//! Foreign types in the public API: `sqlx` pools and transactions (0.9), `jiff::Timestamp` (1), and
 //! `tokio_util::sync::CancellationToken` (0.7). A new major version of one is a new major version here.
 
 #[doc(hidden)]
@@ -57,7 +57,8 @@ pub use tasklock_macros::locked_task;
 pub use crate::client::Client;
 pub use crate::error::{Error, StoreError, StoreErrorKind};
 pub use crate::lease::{
-    BootClock, Clock, LeaseContext, LeaseKey, LeaseLost, Moment, OwnerToken, RenewError,
+    BootClock, Clock, CommitError, GuardedTransaction, LeaseContext, LeaseKey, LeaseLost, Moment,
+    OwnerToken, RenewError,
 };
 pub use crate::runtime::{Runtime, RuntimeBuilder, ShutdownHandle, run};
 pub use crate::store::memory::Memory;

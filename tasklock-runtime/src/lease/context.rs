@@ -8,6 +8,8 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::completing::Completing;
+use super::guard::{Anchor, CommitError, GuardedTransaction};
 use super::identity::{LeaseKey, OwnerToken};
 use super::lost::LeaseLost;
 use super::status::LeaseStatus;
@@ -44,6 +46,8 @@ pub(crate) struct ContextParts {
     pub(crate) status: Arc<LeaseStatus>,
     pub(crate) shutdown: CancellationToken,
     pub(crate) renewals: mpsc::UnboundedSender<RenewRequest>,
+    pub(crate) anchor: Arc<Anchor>,
+    pub(crate) completion: Completing,
 }
 
 /// Asks the heartbeat for a renewal at once.
@@ -156,6 +160,75 @@ impl LeaseContext {
         }
         self.check().map_err(RenewError::Lost)?;
         Err(RenewError::Unconfirmed("the heartbeat has ended".into()))
+    }
+
+    /// Commits the application's own transaction, if and only if the lease is still held: the check and
+    /// the commit are one. Of this database only, and with the lease's row unchanged since the claim,
+    /// whatever pause there was. Keep it the transaction's last step: from the check to the commit
+    /// takeover waits for it, and on SQLite so does every other writer.
+    ///
+    /// Works at READ COMMITTED, REPEATABLE READ and SERIALIZABLE on Postgres. On SQLite begin the
+    /// transaction with `BEGIN IMMEDIATE` (`pool.begin_with("BEGIN IMMEDIATE")`): a deferred one works
+    /// too, but answers [`Retry`](CommitError::Retry) where another writer came between.
+    ///
+    /// # Errors
+    ///
+    /// See [`CommitError`]. In every case but [`Unknown`](CommitError::Unknown) nothing was committed.
+    pub async fn commit(&self, tx: impl GuardedTransaction) -> Result<(), CommitError> {
+        self.commit_under(tx, false, &|| self.check()).await
+    }
+
+    /// Like [`commit`](Self::commit), and marks the job as succeeded in the same transaction: its effects
+    /// and its end are one, **exactly once** in this database. The lease ends with it; what the handler
+    /// returns afterwards is not recorded any more.
+    ///
+    /// # Errors
+    ///
+    /// See [`CommitError`]. Where COMMIT itself fails, the lease is lost by then: after
+    /// [`Unknown`](CommitError::Unknown) the job may be done, and where it is not it runs again.
+    pub async fn complete_in(&self, tx: impl GuardedTransaction) -> Result<(), CommitError> {
+        let completion = &self.0.completion;
+        completion.begin();
+        // Whoever still has this context must see the lease lost before anybody else can claim.
+        let last = || {
+            self.0
+                .status
+                .seal()
+                .map(|_deadline| completion.seal())
+                .ok_or_else(|| self.reason())
+        };
+        let done = self.commit_under(tx, true, &last).await;
+        completion.settle(done.is_ok());
+        done
+    }
+
+    async fn commit_under(
+        &self,
+        tx: impl GuardedTransaction,
+        complete: bool,
+        last: &(dyn Fn() -> Result<(), LeaseLost> + Sync),
+    ) -> Result<(), CommitError> {
+        if let Err(lost) = self.check() {
+            tx.give_up().await;
+            return Err(CommitError::Lost(lost));
+        }
+        let committed = tx.commit_under(&*self.0.anchor, complete, last).await;
+        match (committed, self.check()) {
+            // A snapshot that cannot lock the row any more says "again" where another owner has it.
+            (Err(CommitError::Retry(_)), Err(lost)) => Err(CommitError::Lost(lost)),
+            (Err(CommitError::Lost(_)), _) => {
+                Err(CommitError::Lost(self.0.status.lose(LeaseLost::TakenOver)))
+            }
+            (committed, _) => committed,
+        }
+    }
+
+    fn reason(&self) -> LeaseLost {
+        self.check().err().unwrap_or(LeaseLost::Expired)
+    }
+
+    pub(crate) fn completion(&self) -> &Completing {
+        &self.0.completion
     }
 
     /// The fence: greater than that of every earlier acquisition of this job. Hand it to other

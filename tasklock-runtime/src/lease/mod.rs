@@ -78,17 +78,22 @@
 //! | in a stop that came back later (SIGSTOP, suspend) | another owner's row | the first `check()` fails on the clock alone; late writes carry a spent fence and change nothing |
 
 mod clock;
+mod completing;
 mod context;
 mod deadline;
+mod guard;
 mod identity;
 mod lost;
 mod status;
 
 pub use clock::{BootClock, Clock, Moment};
 pub use context::{LeaseContext, RenewError};
+pub use guard::{Anchor, CommitError, GuardedTransaction};
 pub use identity::{LeaseKey, OwnerToken};
 pub use lost::LeaseLost;
 
+pub(crate) use completing::Completing;
 pub(crate) use context::{ContextParts, RenewRequest};
 pub(crate) use deadline::Trust;
+pub use guard::sealed::Guarded;
 pub(crate) use status::LeaseStatus;

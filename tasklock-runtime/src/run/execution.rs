@@ -93,6 +93,12 @@ impl Run {
 
     /// Whether the lease was lost is known from the lease, not from what the handler returned.
     fn normalise(&self, outcome: Outcome) -> Outcome {
+        if self.context.completion().is_done() {
+            return Outcome::Succeeded;
+        }
+        if self.context.completion().is_in_doubt() {
+            return Outcome::Interrupted;
+        }
         match (self.status.check(), outcome) {
             (Err(_), Outcome::Interrupted) => Outcome::Interrupted,
             (Err(lost), _) => Outcome::Lost(lost),
@@ -108,6 +114,10 @@ impl Run {
         let deadline = self.status.seal().unwrap_or(Moment::from_nanos(0));
         let key = self.claim.key.clone();
         let schedule = self.registration.definition.schedule;
+        if self.context.completion().is_done() {
+            self.set_alarm(schedule.next(self.claim.due_at, self.claimed_at), bench);
+            return Some(Written::Yes);
+        }
         let end = match outcome {
             // Whoever holds the job now decides about it.
             Outcome::Lost(_) => return None,
@@ -168,7 +178,11 @@ impl Run {
 
 async fn lost_for(on_lost: OnLost, lease: &LeaseContext) -> LeaseLost {
     match on_lost {
-        OnLost::Abort => lease.lost().await,
+        OnLost::Abort => match lease.lost().await {
+            // The handler has ended its job by its own hand, or is about to know whether it has.
+            _ if lease.completion().may_be_done() => std::future::pending().await,
+            lost => lost,
+        },
         // The handler ends by itself, or the process does.
         OnLost::Signal | OnLost::Exit => std::future::pending().await,
     }

@@ -20,8 +20,11 @@ use super::execution::{Bench, Run};
 use super::heartbeat::Kept;
 use super::registry::Registry;
 use crate::error::{StoreError, StoreErrorKind};
-use crate::lease::{Clock, ContextParts, LeaseContext, LeaseStatus, Moment, OwnerToken, Trust};
-use crate::store::{Claim, ClaimBatch, ClaimRequest, MAX_BATCH, Store};
+use crate::lease::{
+    Clock, Completing, ContextParts, LeaseContext, LeaseStatus, Moment, OwnerToken, Trust,
+};
+use crate::store::{Claim, ClaimBatch, ClaimRequest, Finish, MAX_BATCH, Store};
+use crate::task::Outcome;
 
 const CALL: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -214,6 +217,16 @@ impl Scheduler {
             status: Arc::clone(&status),
             shutdown: self.stop.clone(),
             renewals: self.bench.heartbeat.renewals(),
+            anchor: self.store.anchor(
+                Finish {
+                    key: claim.key.clone(),
+                    next: definition.schedule.next(claim.due_at, claimed_at),
+                    outcome: Outcome::Succeeded.as_str(),
+                    error: None,
+                },
+                timing.ttl,
+            ),
+            completion: Completing::default(),
         });
         Some(Run {
             registration,

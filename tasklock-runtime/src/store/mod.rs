@@ -72,6 +72,8 @@ mod types;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 pub use connect::{Options, Pool, Source, connect, redact};
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
@@ -80,7 +82,11 @@ pub use types::{Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Re
 pub(crate) use types::{answered, between};
 
 use crate::error::StoreError;
+pub use crate::lease::Anchor;
 use crate::lease::{LeaseKey, OwnerToken};
+
+/// How a transaction is committed under a lease, for the conformance suite.
+pub use crate::lease::Guarded;
 
 /// What every verb returns.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -128,6 +134,10 @@ pub trait Store: Send + Sync + fmt::Debug {
 
     /// Reads the standing job of a task.
     fn standing<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<JobRow>>;
+
+    /// What a lease needs so that this store's own transactions can be committed under it: its row, and
+    /// the end to write where the transaction completes the job.
+    fn anchor(&self, end: Finish, ttl: Duration) -> Arc<Anchor>;
 
     /// A way to renew that shares nothing with this store's other connections.
     fn renewer(&self) -> Box<dyn Renewer>;

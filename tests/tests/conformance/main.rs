@@ -14,6 +14,7 @@ mod claim;
 mod clock;
 mod declare;
 mod finish;
+mod guard;
 mod locks;
 mod names;
 mod release;
@@ -127,6 +128,14 @@ macro_rules! suite {
                 stale {
                     a_former_owner_changes_nothing,
                     it_changes_nothing_after_the_new_owner_has_finished_either,
+                }
+                guard {
+                    it_commits_while_the_lease_is_held,
+                    a_former_owner_commits_nothing,
+                    a_takeover_during_the_transaction_refuses_it,
+                    an_ended_run_commits_nothing,
+                    a_transaction_completes_its_job_exactly_once,
+                    another_stores_transaction_is_refused,
                 }
                 names {
                     any_name_is_itself_and_no_other,

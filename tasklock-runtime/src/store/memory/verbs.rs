@@ -2,11 +2,13 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 use super::Memory;
 use super::rows::Job;
 use crate::error::StoreError;
-use crate::lease::{LeaseKey, OwnerToken};
+use crate::lease::{Anchor, LeaseKey, OwnerToken};
 use crate::store::{
     ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Renewer, Store, StoreFuture,
     Triggered, Wake,
@@ -142,6 +144,11 @@ impl Store for Memory {
         let rows = self.rows();
         let row = rows.jobs.iter().find(|(_, job)| job.task == task);
         ready(row.map(|(id, job)| job.row(*id)))
+    }
+
+    /// Memory has no transactions: those of any database are refused.
+    fn anchor(&self, _end: Finish, _ttl: Duration) -> Arc<Anchor> {
+        Arc::new(())
     }
 
     fn renewer(&self) -> Box<dyn Renewer> {

@@ -40,6 +40,15 @@ impl PgStore {
         Ok(found)
     }
 
+    pub(super) async fn identity_once(&self) -> Result<String, sqlx::Error> {
+        let mut connection = self.checkout().await?;
+        let id = sqlx::query_scalar(&self.statements.identity)
+            .fetch_one(&mut *connection)
+            .await?;
+        connection.done();
+        Ok(id)
+    }
+
     pub(super) async fn version_once(&self) -> Result<Option<(i64, i64)>, sqlx::Error> {
         let mut connection = self.checkout().await?;
         let found = self.version(&mut connection).await?;

@@ -5,6 +5,7 @@
 //! pooler in transaction mode accepts LISTEN, and delivers nothing.
 
 mod beat;
+mod guard;
 mod listen;
 mod migrate;
 mod rows;
@@ -14,7 +15,7 @@ mod verbs;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
@@ -28,7 +29,7 @@ use super::{
     Wake,
 };
 use crate::error::{Error, StoreError, StoreErrorKind};
-use crate::lease::{LeaseKey, OwnerToken};
+use crate::lease::{Anchor, LeaseKey, OwnerToken};
 use statements::Statements;
 
 const CONNECTIONS: u32 = 4;
@@ -40,6 +41,8 @@ struct PgStore {
     options: PgConnectOptions,
     statements: Arc<Statements>,
     names: Names,
+    /// Known once the tables were seen.
+    identity: OnceLock<Arc<str>>,
 }
 
 impl fmt::Debug for PgStore {
@@ -70,6 +73,7 @@ pub(super) async fn open(
         options,
         statements: Arc::new(Statements::new(&names)),
         names,
+        identity: OnceLock::new(),
     };
     // Without the pool first: it would try again until its time is up, and hide the reason.
     let connected = tokio::time::timeout(ACQUIRE, PgConnection::connect_with(&store.options)).await;

@@ -128,6 +128,23 @@ RETURNING j.id";
 /// $1 ids
 const DROP_BEATS: &str = "DELETE FROM {s}{p}heartbeat WHERE job_id = ANY($1::bigint[])";
 
+/// $1 id, $2 fence, $3 owner, $4 time-out in ms: a process that is paused before its COMMIT does not hold
+/// the row for ever.
+const GUARD: &str = "
+SELECT 1, set_config('idle_in_transaction_session_timeout', $4, true) FROM {s}{p}job
+WHERE id = $1 AND fence = $2 AND lock_owner = $3 AND state = 'running'";
+
+/// $1 id, $2 next at in µs, $3 next in in µs, $4 outcome. The row is locked by the guard. The side row
+/// stays: dropping it would wait for a renewal that is under way.
+const COMPLETE: &str = "
+UPDATE {s}{p}job
+SET state = 'ready', lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = 0,
+    crashes = 0, finished_at = clock_timestamp(), last_outcome = $4, last_error = NULL,
+    due_at = coalesce(
+        timestamptz 'epoch' + $2 * interval '1 microsecond',
+        clock_timestamp() + $3 * interval '1 microsecond')
+WHERE id = $1";
+
 /// $1 token
 const BY_TOKEN: &str = "SELECT id, fence, lock_owner AS owner FROM {s}{p}job WHERE state = 'running' AND lock_owner = $1";
 
@@ -185,6 +202,10 @@ pub(super) struct Statements {
     pub(super) finish: Text,
     pub(super) release: Text,
     pub(super) drop_beats: Text,
+    pub(super) guard: Text,
+    pub(super) guard_to_complete: Text,
+    pub(super) complete: Text,
+    pub(super) identity: Text,
     pub(super) by_token: Text,
     pub(super) trigger: Text,
     pub(super) declare: Text,
@@ -208,6 +229,10 @@ impl Statements {
             finish: fill(FINISH),
             release: fill(RELEASE),
             drop_beats: fill(DROP_BEATS),
+            guard: fill(&format!("{GUARD} FOR SHARE")),
+            guard_to_complete: fill(&format!("{GUARD} FOR NO KEY UPDATE")),
+            complete: fill(COMPLETE),
+            identity: fill("SELECT id FROM {s}{p}store"),
             by_token: fill(BY_TOKEN),
             trigger: fill(TRIGGER),
             declare: fill(DECLARE),

@@ -203,7 +203,7 @@ pub fn schema_sql(dialect: Dialect, names: &Names) -> String {
         let grants = names.fill(
             "-- The runtime's role needs no more than:\n\
              -- GRANT SELECT, INSERT, UPDATE, DELETE ON {s}{p}job, {s}{p}heartbeat TO <role>;\n\
-             -- GRANT SELECT ON {s}{p}migration TO <role>;\n",
+             -- GRANT SELECT ON {s}{p}migration, {s}{p}store TO <role>;\n",
         );
         let _ = write!(sql, "{grants}");
     }

@@ -23,6 +23,9 @@ CREATE TABLE {s}{p}job (
 );
 CREATE INDEX {p}job_due ON {s}{p}job (task, due_at) WHERE state = 'ready' AND due_at IS NOT NULL;
 CREATE INDEX {p}job_running ON {s}{p}job (lock_until) WHERE state = 'running';
+-- Which store this is: a transaction of another database is told apart by it.
+CREATE TABLE {s}{p}store (id text PRIMARY KEY);
+INSERT INTO {s}{p}store VALUES (gen_random_uuid()::text);
 -- No index but the key, and room in each page: renewals stay heap-only updates.
 CREATE TABLE {s}{p}heartbeat (
     job_id       bigint PRIMARY KEY,

@@ -24,3 +24,6 @@ CREATE TABLE {p}job (
 );
 CREATE INDEX {p}job_due ON {p}job (task, due_at) WHERE state = 'ready' AND due_at IS NOT NULL;
 CREATE INDEX {p}job_running ON {p}job (lock_until) WHERE state = 'running';
+-- Which store this is: a transaction of another file is told apart by it.
+CREATE TABLE {p}store (id TEXT PRIMARY KEY);
+INSERT INTO {p}store VALUES (lower(hex(randomblob(16))));

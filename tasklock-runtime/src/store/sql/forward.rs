@@ -4,6 +4,15 @@
 /// `<verb>_once`. The caller's `diagnose` is in scope.
 macro_rules! store_verbs {
     ($store:ty, $dialect:expr) => {
+        impl $store {
+            /// Remembers the store's id.
+            async fn know_itself(&self) -> Result<(), StoreError> {
+                let id = retried!(idempotent self, "read the store's id", self.identity_once())?;
+                let _ = self.identity.set(id.into());
+                Ok(())
+            }
+        }
+
         impl Store for $store {
             fn name(&self) -> &str {
                 &self.name
@@ -12,14 +21,16 @@ macro_rules! store_verbs {
             fn migrate(&self) -> StoreFuture<'_, ()> {
                 Box::pin(async move {
                     let found = retried!(idempotent self, "migrate", self.migrate_once())?;
-                    schema::check_version($dialect, &self.name, found)
+                    schema::check_version($dialect, &self.name, found)?;
+                    self.know_itself().await
                 })
             }
 
             fn check_schema(&self) -> StoreFuture<'_, ()> {
                 Box::pin(async move {
                     let found = retried!(idempotent self, "read the schema's version", self.version_once())?;
-                    schema::check_version($dialect, &self.name, found)
+                    schema::check_version($dialect, &self.name, found)?;
+                    self.know_itself().await
                 })
             }
 
@@ -61,6 +72,15 @@ macro_rules! store_verbs {
 
             fn standing<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<JobRow>> {
                 Box::pin(async move { retried!(idempotent self, "read a job", self.standing_once(task)) })
+            }
+
+            fn anchor(&self, end: Finish, ttl: Duration) -> Arc<Anchor> {
+                Arc::new(guard::Guard::new(
+                    Arc::clone(&self.statements),
+                    self.identity.get().cloned(),
+                    end,
+                    ttl,
+                ))
             }
 
             fn renewer(&self) -> Box<dyn Renewer> {

@@ -2,6 +2,7 @@
 
 mod checkout;
 mod forward;
+mod guard;
 mod renewer;
 mod retry;
 
@@ -11,6 +12,7 @@ use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 
 pub(super) use checkout::Checkout;
 pub(super) use forward::store_verbs;
+pub(super) use guard::{no_row, refused, uncommitted};
 pub(super) use renewer::{Beat, SqlRenewer};
 pub(super) use retry::{Retry, retried, store_error};
 

@@ -12,6 +12,7 @@
 //! no lock and reads no page).
 
 mod beat;
+mod guard;
 mod migrate;
 mod rows;
 mod statements;
@@ -21,7 +22,7 @@ mod watch;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::json;
@@ -37,8 +38,8 @@ use super::{
     ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewer, Store, StoreFuture, Triggered,
     Wake,
 };
-use crate::error::{Error, StoreErrorKind};
-use crate::lease::{LeaseKey, OwnerToken};
+use crate::error::{Error, StoreError, StoreErrorKind};
+use crate::lease::{Anchor, LeaseKey, OwnerToken};
 use statements::Statements;
 
 /// How long a statement waits for another writer before it is tried again.
@@ -52,6 +53,8 @@ struct SqliteStore {
     options: SqliteConnectOptions,
     statements: Arc<Statements>,
     names: Names,
+    /// Known once the tables were seen.
+    identity: OnceLock<Arc<str>>,
 }
 
 impl fmt::Debug for SqliteStore {
@@ -98,6 +101,7 @@ pub(super) async fn open(
         options,
         statements: Arc::new(Statements::new(&names)),
         names,
+        identity: OnceLock::new(),
     };
     // Without the pool first: it would try again until its time is up, and hide the reason.
     retried!(store, "open", async {

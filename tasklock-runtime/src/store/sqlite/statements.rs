@@ -72,6 +72,11 @@ FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner FROM 
 WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND state = 'running'
 RETURNING id";
 
+/// ?1 id, ?2 fence, ?3 owner. It writes, and changes nothing.
+const GUARD: &str = "
+UPDATE {p}job SET fence = fence
+WHERE id = ?1 AND fence = ?2 AND lock_owner = ?3 AND state = 'running' RETURNING 1";
+
 /// ?1 token
 const ABANDON: &str = "
 UPDATE {p}job
@@ -112,6 +117,8 @@ pub(super) struct Statements {
     pub(super) renew: Text,
     pub(super) finish: Text,
     pub(super) release: Text,
+    pub(super) guard: Text,
+    pub(super) identity: Text,
     pub(super) abandon: Text,
     pub(super) trigger_read: Text,
     pub(super) trigger_write: Text,
@@ -133,6 +140,8 @@ impl Statements {
             renew: fill(RENEW),
             finish: fill(FINISH),
             release: fill(RELEASE),
+            guard: fill(GUARD),
+            identity: fill("SELECT id FROM {p}store"),
             abandon: fill(ABANDON),
             trigger_read: fill(TRIGGER_READ),
             trigger_write: fill(TRIGGER_WRITE),

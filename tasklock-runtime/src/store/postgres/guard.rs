@@ -1,0 +1,114 @@
+//! Committing a Postgres transaction under a lease.
+//!
+//! The lock is FOR SHARE, or FOR NO KEY UPDATE where the transaction also ends the job: takeover, finish
+//! and release, which lock FOR UPDATE, wait or skip; heartbeats, which lock FOR KEY SHARE, pass. FOR KEY
+//! SHARE would not do: at the snapshot isolation levels it succeeds on a row that was updated since.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::{Postgres, Transaction};
+
+use super::diagnose;
+use super::rows::Ends;
+use super::statements::Statements;
+use crate::lease::{Anchor, CommitError, Guarded, LeaseLost};
+use crate::store::Finish;
+use crate::store::sql::{no_row, refused, uncommitted};
+
+pub(super) struct Guard {
+    statements: Arc<Statements>,
+    identity: Option<Arc<str>>,
+    end: Finish,
+    ttl: Duration,
+}
+
+impl Guard {
+    pub(super) fn new(
+        statements: Arc<Statements>,
+        identity: Option<Arc<str>>,
+        end: Finish,
+        ttl: Duration,
+    ) -> Self {
+        Self {
+            statements,
+            identity,
+            end,
+            ttl,
+        }
+    }
+
+    /// Locks the row if it is held under this lease, and writes the end.
+    async fn hold(
+        &self,
+        tx: &mut Transaction<'_, Postgres>,
+        complete: bool,
+    ) -> Result<(), CommitError> {
+        let refused = |error| refused(diagnose, error);
+        let statements = &self.statements;
+        let lock = if complete {
+            &statements.guard_to_complete
+        } else {
+            &statements.guard
+        };
+        let key = &self.end.key;
+        let held: Option<i32> = sqlx::query_scalar(lock)
+            .bind(key.job)
+            .bind(key.fence)
+            .bind(key.owner.as_str())
+            .bind(self.ttl.as_millis().to_string())
+            .fetch_optional(&mut **tx)
+            .await
+            .map_err(refused)?;
+        if held.is_none() {
+            let found: Option<String> = sqlx::query_scalar(&statements.identity)
+                .fetch_optional(&mut **tx)
+                .await
+                .map_err(refused)?;
+            return Err(no_row(self.identity.as_deref(), found.as_deref()));
+        }
+        if complete {
+            let ends = Ends::of(std::slice::from_ref(&self.end));
+            sqlx::query(&statements.complete)
+                .bind(key.job)
+                .bind(ends.next_at[0])
+                .bind(ends.next_in[0])
+                .bind(self.end.outcome)
+                .execute(&mut **tx)
+                .await
+                .map_err(refused)?;
+        }
+        Ok(())
+    }
+}
+
+impl Guarded for Transaction<'_, Postgres> {
+    async fn commit_under(
+        mut self,
+        anchor: &Anchor,
+        complete: bool,
+        last: &(dyn Fn() -> Result<(), LeaseLost> + Sync),
+    ) -> Result<(), CommitError> {
+        let held = match anchor.downcast_ref::<Guard>() {
+            Some(guard) => guard.hold(&mut self, complete).await,
+            None => Err(CommitError::OtherDatabase(
+                "is a Postgres transaction, while the leases are elsewhere".into(),
+            )),
+        };
+        match held.and_then(|()| last().map_err(CommitError::Lost)) {
+            Ok(()) => self
+                .commit()
+                .await
+                .map_err(|error| uncommitted(diagnose, error)),
+            Err(error) => {
+                self.give_up().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn give_up(self) {
+        // An error means that the connection is gone, and the transaction with it.
+        let _ = self.rollback().await;
+    }
+}

@@ -1,0 +1,103 @@
+//! Committing a SQLite transaction under a lease.
+//!
+//! The guard writes. A read in a deferred transaction would pass on a snapshot that is older than a
+//! takeover; a write needs the file's one write lock at its newest state, and keeps it until the
+//! commit.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::{Sqlite, Transaction};
+
+use super::diagnose;
+use super::rows::ends;
+use super::statements::Statements;
+use crate::lease::{Anchor, CommitError, Guarded, LeaseLost};
+use crate::store::Finish;
+use crate::store::sql::{no_row, refused, uncommitted};
+
+pub(super) struct Guard {
+    statements: Arc<Statements>,
+    identity: Option<Arc<str>>,
+    end: Finish,
+}
+
+impl Guard {
+    /// The ttl is of no use here: SQLite ends no idle transaction.
+    pub(super) fn new(
+        statements: Arc<Statements>,
+        identity: Option<Arc<str>>,
+        end: Finish,
+        _ttl: Duration,
+    ) -> Self {
+        Self {
+            statements,
+            identity,
+            end,
+        }
+    }
+
+    /// Writes to the row, or ends the job, if it is held under this lease.
+    async fn hold(
+        &self,
+        tx: &mut Transaction<'_, Sqlite>,
+        complete: bool,
+    ) -> Result<(), CommitError> {
+        let refused = |error| refused(diagnose, error);
+        let key = &self.end.key;
+        // To the last row: a statement that is left half-way is not ended.
+        let held: Vec<i64> = if complete {
+            sqlx::query_scalar(&self.statements.finish)
+                .bind(ends(std::slice::from_ref(&self.end)))
+                .fetch_all(&mut **tx)
+                .await
+        } else {
+            sqlx::query_scalar(&self.statements.guard)
+                .bind(key.job)
+                .bind(key.fence)
+                .bind(key.owner.as_str())
+                .fetch_all(&mut **tx)
+                .await
+        }
+        .map_err(refused)?;
+        if !held.is_empty() {
+            return Ok(());
+        }
+        let found: Option<String> = sqlx::query_scalar(&self.statements.identity)
+            .fetch_optional(&mut **tx)
+            .await
+            .map_err(refused)?;
+        Err(no_row(self.identity.as_deref(), found.as_deref()))
+    }
+}
+
+impl Guarded for Transaction<'_, Sqlite> {
+    async fn commit_under(
+        mut self,
+        anchor: &Anchor,
+        complete: bool,
+        last: &(dyn Fn() -> Result<(), LeaseLost> + Sync),
+    ) -> Result<(), CommitError> {
+        let held = match anchor.downcast_ref::<Guard>() {
+            Some(guard) => guard.hold(&mut self, complete).await,
+            None => Err(CommitError::OtherDatabase(
+                "is a SQLite transaction, while the leases are elsewhere".into(),
+            )),
+        };
+        match held.and_then(|()| last().map_err(CommitError::Lost)) {
+            Ok(()) => self
+                .commit()
+                .await
+                .map_err(|error| uncommitted(diagnose, error)),
+            Err(error) => {
+                self.give_up().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn give_up(self) {
+        // An error means that the connection is gone, and the transaction with it.
+        let _ = self.rollback().await;
+    }
+}
