@@ -13,7 +13,9 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to the database that the workers use, with the default table names.
+    /// Connects to the database that the workers use. `TASKLOCK_TABLE_PREFIX` and `TASKLOCK_SCHEMA` say
+    /// how their tables are named, where not by default; in the worker's own process,
+    /// [`Runtime::client`](crate::Runtime::client) knows.
     ///
     /// # Errors
     ///
@@ -22,7 +24,8 @@ impl Client {
     pub async fn connect(database_url: &str) -> Result<Self, Error> {
         let options = Options {
             must_exist: true,
-            ..Options::default()
+            table_prefix: std::env::var("TASKLOCK_TABLE_PREFIX").ok(),
+            schema: std::env::var("TASKLOCK_SCHEMA").ok(),
         };
         let source = Source::Url {
             option: "database_url",

@@ -33,8 +33,8 @@ pub enum Error {
     Store(#[from] StoreError),
     /// No task of this name is known to the store.
     #[error(
-        "the store knows no task `{0}`: check the name, and that a worker with this task has started \
-         once"
+        "the store knows no task `{0}`: check the name, that a worker with this task has started once, \
+         and that it uses the same database, table prefix and schema"
     )]
     UnknownTask(String),
     /// The operating system refused something that the runtime needs.

@@ -86,7 +86,12 @@ impl Worker {
             hard_stop: hard_stop.clone(),
         });
         let watching = tokio::spawn(self.watch(&alarm));
-        let listening = tokio::spawn(obey(signals, self.stop.clone(), hard_stop.clone()));
+        let listening = tokio::spawn(obey(
+            signals,
+            self.settings.shutdown_grace,
+            self.stop.clone(),
+            hard_stop.clone(),
+        ));
 
         let scheduler = Scheduler {
             store: Arc::clone(&self.store),
@@ -158,10 +163,15 @@ impl Worker {
 }
 
 /// The first signal stops claiming; the second ends the grace period.
-async fn obey(signals: Option<Signals>, stop: CancellationToken, hard_stop: CancellationToken) {
+async fn obey(
+    signals: Option<Signals>,
+    grace: Duration,
+    stop: CancellationToken,
+    hard_stop: CancellationToken,
+) {
     let Some(mut signals) = signals else { return };
     let signal = signals.next().await;
-    tracing::info!("{signal}: no more claims, waiting for the runs under way");
+    tracing::info!("{signal}: no more claims, waiting up to {grace:?} for the runs under way");
     stop.cancel();
     let signal = signals.next().await;
     tracing::info!("{signal} again: dropping the runs under way");

@@ -15,8 +15,8 @@ use crate::task::TaskSpec;
 
 const CONCURRENCY: usize = 100;
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Kubernetes kills after 30 s.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
+/// Kubernetes kills after 30 s; writing the last ends and closing may take 10 s after it.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(15);
 /// More permits than any semaphore of tokio's may have would panic.
 const MOST_CONCURRENCY: usize = 1 << 20;
 
@@ -51,8 +51,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Uses the database of a pool that the application has. Only its connection options are taken:
-    /// the runtime opens connections of its own.
+    /// Uses the database of a pool that the application has. Only its connection options are taken, not
+    /// its hooks (`after_connect`): the runtime opens connections of its own.
     pub fn pool(mut self, pool: impl Into<Pool>) -> Self {
         self.pool = Some(pool.into());
         self
@@ -65,7 +65,7 @@ impl RuntimeBuilder {
     }
 
     /// What this worker is called in the store and the logs, for people only: two workers may have
-    /// the same name. Default: `pid-` and the process id. `TASKLOCK_WORKER_NAME`.
+    /// the same name. Default: the host's name and the process id. `TASKLOCK_WORKER_NAME`.
     pub fn worker_name(mut self, name: impl Into<String>) -> Self {
         self.worker_name = Some(name.into());
         self
@@ -80,7 +80,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// How long handlers may go on after the wish to stop; default 20 s. `TASKLOCK_SHUTDOWN_GRACE`.
+    /// How long handlers may go on after the wish to stop; default 15 s. `TASKLOCK_SHUTDOWN_GRACE`.
     pub fn shutdown_grace(mut self, grace: Duration) -> Self {
         self.shutdown_grace = Some(grace);
         self
@@ -93,7 +93,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// The schema of the tables, on Postgres; by default the connection's `search_path` decides.
+    /// The schema of the tables, on Postgres, created if it is missing; by default the connection's `search_path` decides.
     /// `TASKLOCK_SCHEMA`.
     pub fn schema(mut self, schema: impl Into<String>) -> Self {
         self.schema = Some(schema.into());
@@ -203,7 +203,7 @@ impl RuntimeBuilder {
         }
         Ok(Settings {
             name: text(self.worker_name.clone(), "TASKLOCK_WORKER_NAME", env)
-                .unwrap_or_else(|| format!("pid-{}", std::process::id())),
+                .unwrap_or_else(default_worker_name),
             concurrency,
             poll_interval,
             shutdown_grace: duration(self.shutdown_grace, "TASKLOCK_SHUTDOWN_GRACE", env)?
@@ -232,6 +232,12 @@ fn source(pool: Option<Pool>, url: Option<String>, env: Environment<'_>) -> Resu
             None => default_source(),
         },
     }
+}
+
+fn default_worker_name() -> String {
+    let system = rustix::system::uname();
+    let host = system.nodename().to_string_lossy();
+    format!("{host}-{}", std::process::id())
 }
 
 /// A forgotten variable must not turn N replicas into N locks.

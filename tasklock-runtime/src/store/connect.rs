@@ -10,8 +10,9 @@ use crate::error::Error;
 
 /// A pool of the application's whose database the leases are to live in.
 ///
-/// Only its connection options are used: the runtime opens connections of its own, so that a pool the
-/// application has exhausted holds up no heartbeat.
+/// Only its connection options are used, not its connections, and not its hooks (`after_connect`): the
+/// runtime opens connections of its own, so that a pool the application has exhausted holds up no
+/// heartbeat.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Pool {
@@ -26,9 +27,23 @@ pub enum Pool {
 }
 
 #[cfg(feature = "postgres")]
+impl From<&sqlx::PgPool> for Pool {
+    fn from(pool: &sqlx::PgPool) -> Self {
+        Self::Postgres(pool.clone())
+    }
+}
+
+#[cfg(feature = "postgres")]
 impl From<sqlx::PgPool> for Pool {
     fn from(pool: sqlx::PgPool) -> Self {
         Self::Postgres(pool)
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl From<&sqlx::SqlitePool> for Pool {
+    fn from(pool: &sqlx::SqlitePool) -> Self {
+        Self::Sqlite(pool.clone())
     }
 }
 

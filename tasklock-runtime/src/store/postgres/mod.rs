@@ -68,7 +68,7 @@ pub(super) async fn open(
         .test_before_acquire(false)
         .connect_lazy_with(options.clone());
     let store = PgStore {
-        name,
+        name: names.of_store(name),
         pool,
         options,
         statements: Arc::new(Statements::new(&names)),

@@ -109,6 +109,15 @@ impl Names {
         self.schema.as_deref()
     }
 
+    /// A store's name, with that of its tables where it is not the default.
+    pub(crate) fn of_store(&self, store: String) -> String {
+        if *self == Self::default() {
+            store
+        } else {
+            format!("{store} (tables {})", self.fill("{s}{p}*"))
+        }
+    }
+
     /// A statement with its placeholders filled in.
     pub(crate) fn fill(&self, sql: &str) -> String {
         let schema = self

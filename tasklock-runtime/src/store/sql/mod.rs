@@ -14,7 +14,9 @@ pub(super) use checkout::Checkout;
 pub(super) use forward::store_verbs;
 pub(super) use guard::{no_row, refused, uncommitted};
 pub(super) use renewer::{Beat, SqlRenewer};
-pub(super) use retry::{Retry, retried, store_error};
+#[cfg(feature = "postgres")]
+pub(super) use retry::store_error;
+pub(super) use retry::{Retry, retried};
 
 /// A statement's text. It is safe: a constant of a store's `statements`, with names that were checked.
 #[derive(Debug, Clone)]

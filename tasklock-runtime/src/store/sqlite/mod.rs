@@ -90,7 +90,7 @@ pub(super) async fn open(
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(BUSY);
     let store = SqliteStore {
-        name: format!("sqlite file {file}"),
+        name: names.of_store(format!("sqlite file {file}")),
         pool: SqlitePoolOptions::new()
             .max_connections(1)
             .acquire_timeout(ACQUIRE)
