@@ -9,6 +9,7 @@ use tasklock_runtime::{
     CommitError, LeaseContext, LeaseLost, Memory, Runtime, TaskResult, Triggered, locked_task,
 };
 
+use tasklock_runtime::store::Store;
 use tasklock_test_support::sqlite;
 use tasklock_test_support::wait::eventually_async;
 
@@ -139,4 +140,35 @@ async fn a_job_that_was_completed_in_a_transaction_is_done_whatever_comes_after(
         Some(("succeeded".into(), None)),
         "what came after changed nothing"
     );
+}
+
+/// Never waits for anything: it uses up its task's budget in every poll.
+#[locked_task(ttl = "60s", timeout = "200ms")]
+async fn never_waits(_lease: LeaseContext) {
+    loop {
+        tokio::task::consume_budget().await;
+    }
+}
+
+#[tokio::test]
+async fn a_handler_that_never_waits_is_timed_out_all_the_same() {
+    let store = Memory::new();
+    let runtime = Runtime::builder()
+        .pool(store.clone())
+        .only(["never_waits"])
+        .handle_signals(false)
+        .build()
+        .await
+        .expect("memory needs nothing");
+    let (client, shutdown) = (runtime.client(), runtime.shutdown_handle());
+    let running = tokio::spawn(runtime.run());
+    let triggered = never_waits::trigger(&client).await;
+    assert_eq!(triggered.ok(), Some(Triggered::Queued));
+    let ended = async || {
+        let row = store.standing("never_waits").await.ok()??;
+        row.last_outcome
+    };
+    assert_eq!(eventually_async(BOUND, ended).await, "timed_out");
+    shutdown.shutdown();
+    assert!(running.await.expect("the runtime does not panic").is_ok());
 }

@@ -12,15 +12,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::error::StoreError;
+use crate::error::{StoreError, StoreErrorKind};
 use crate::lease::{Clock, LeaseKey, Moment};
 use crate::store::{Finish, MAX_BATCH, Store, answered};
 
 const CALL: Duration = Duration::from_secs(5);
 const FIRST_RETRY: Duration = Duration::from_millis(10);
 const LAST_RETRY: Duration = Duration::from_secs(1);
+/// The longest text, in characters, of an error that the store refused as it was.
+const MAX_PLAIN: usize = 1024;
 
 /// An end to write.
 #[derive(Debug)]
@@ -103,19 +105,33 @@ async fn write_all(
     clock: Arc<dyn Clock>,
     mut inbox: mpsc::UnboundedReceiver<Ending>,
 ) {
-    let mut batch = Vec::new();
+    // What is to be tried again. New ends do not wait for it: one row that is locked, or that the
+    // store refuses, must not cost the others their leases.
+    let mut waiting: Vec<Ending> = Vec::new();
     let mut retry = FIRST_RETRY;
+    let mut retry_at = Instant::now();
     let mut failing = false;
-    loop {
-        if batch.is_empty() && inbox.recv_many(&mut batch, MAX_BATCH).await == 0 {
-            return;
+    let mut open = true;
+    while open || !waiting.is_empty() {
+        let mut batch = Vec::new();
+        tokio::select! {
+            received = inbox.recv_many(&mut batch, MAX_BATCH), if open => {
+                if received == 0 {
+                    open = false;
+                    continue;
+                }
+            }
+            () = sleep_until(retry_at), if !waiting.is_empty() => {
+                batch.extend(waiting.drain(..waiting.len().min(MAX_BATCH)));
+            }
         }
-        while batch.len() < MAX_BATCH
-            && let Ok(ending) = inbox.try_recv()
+        let mut written = write_batch(&*store, &batch).await;
+        if let Err(error) = &written
+            && error.kind() == StoreErrorKind::Other
         {
-            batch.push(ending);
+            // The store refuses something in it: find out what, and write the rest.
+            written = write_singly(&*store, &mut batch).await;
         }
-        let written = write_batch(&*store, &batch).await;
         note(&mut failing, batch.len(), written.as_ref().err());
         // Known for sure, or not to be known any more; the rest is tried again.
         let verdicts = written.unwrap_or_default();
@@ -127,12 +143,42 @@ async fn write_all(
             let written = verdict(&ending).unwrap_or(Written::TooLate);
             let _ = ending.done.send(written);
         }
-        if batch.is_empty() {
-            retry = FIRST_RETRY;
-        } else {
-            sleep(retry).await;
+        if !batch.is_empty() {
+            waiting.append(&mut batch);
+            retry_at = Instant::now() + retry;
             retry = (retry * 2).min(LAST_RETRY);
+        } else if waiting.is_empty() {
+            retry = FIRST_RETRY;
         }
+    }
+}
+
+/// Writes each end alone. One that the store refuses is written with the plainest form of its error's
+/// text: a database that is not in UTF-8 cannot hold every character.
+async fn write_singly(
+    store: &dyn Store,
+    batch: &mut [Ending],
+) -> Result<HashMap<(i64, i64), Written>, StoreError> {
+    let mut verdicts = HashMap::new();
+    let mut failure = None;
+    for ending in batch {
+        let mut written = write_batch(store, std::slice::from_ref(ending)).await;
+        if let Err(error) = &written
+            && error.kind() == StoreErrorKind::Other
+            && let End::Finish(finish) = &mut ending.end
+            && let Some(text) = &mut finish.error
+        {
+            *text = text.escape_default().take(MAX_PLAIN).collect();
+            written = write_batch(store, std::slice::from_ref(ending)).await;
+        }
+        match written {
+            Ok(written) => verdicts.extend(written),
+            Err(error) => failure = Some(error),
+        }
+    }
+    match failure {
+        Some(error) if verdicts.is_empty() => Err(error),
+        _ => Ok(verdicts),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::unconstrained;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -191,7 +192,9 @@ async fn lost_for(on_lost: OnLost, lease: &LeaseContext) -> LeaseLost {
 async fn limit(timeout: Option<Duration>) -> Duration {
     match timeout {
         Some(limit) => {
-            sleep(limit).await;
+            // The handler is polled first, and may use up the task's budget each time: then a plain timer
+            // would never be looked at.
+            unconstrained(sleep(limit)).await;
             limit
         }
         None => std::future::pending().await,

@@ -13,7 +13,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::execution::{Bench, Run};
@@ -29,6 +29,9 @@ use crate::task::Outcome;
 const CALL: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const FIRST_RETRY: Duration = Duration::from_millis(100);
+const LAST_RETRY: Duration = Duration::from_secs(10);
+/// How long a look that is under way may hold up the stop, and then the giving back of its claim.
+const LAST_LOOK: Duration = Duration::from_secs(1);
 /// Where announcements arrive, polling is a safety net, and this much rarer.
 const NET: u32 = 10;
 
@@ -52,6 +55,8 @@ impl Scheduler {
     pub(super) async fn run(mut self) -> JoinSet<()> {
         let mut pause = FIRST_PAUSE;
         let mut retry = FIRST_RETRY;
+        let mut failing: Option<StoreErrorKind> = None;
+        let stop = self.stop.clone();
         loop {
             tokio::select! {
                 biased;
@@ -64,9 +69,15 @@ impl Scheduler {
             }
             while self.runs.try_join_next().is_some() {}
             self.bench.alarm.clear();
-            match self.look().await {
+            let found = tokio::select! {
+                biased;
+                found = self.look() => found,
+                // A store that does not answer must not hold up the stop: the claim is in doubt.
+                () = async { stop.cancelled().await; sleep(LAST_LOOK).await } => break,
+            };
+            match found {
                 Ok(batch) => {
-                    if retry > FIRST_RETRY {
+                    if failing.take().is_some() {
                         tracing::info!("the store answers again");
                     }
                     retry = FIRST_RETRY;
@@ -82,21 +93,22 @@ impl Scheduler {
                     self.bench.alarm.within(wait.max(least).min(self.poll()));
                 }
                 Err(error) => {
-                    if retry == FIRST_RETRY {
+                    if failing.replace(error.kind()) != Some(error.kind()) {
                         tracing::error!("looking for work failed, trying again: {error}");
                     }
                     self.bench.alarm.within(retry);
-                    retry = (retry * 2).min(self.poll_interval.max(FIRST_RETRY));
+                    retry = (retry * 2).min(self.poll_interval.clamp(FIRST_RETRY, LAST_RETRY));
                 }
             }
         }
+        let _ = timeout(LAST_LOOK, self.resolve_doubts()).await;
         self.runs
     }
 
     /// The longest that nothing is asked.
     fn poll(&self) -> Duration {
         if self.bench.alarm.is_announced() {
-            self.poll_interval * NET
+            self.poll_interval.saturating_mul(NET)
         } else {
             self.poll_interval
         }
@@ -118,10 +130,13 @@ impl Scheduler {
             tasks: self.tasks(),
             limit: self.slots.available_permits().min(MAX_BATCH),
         };
+        // It may be carried out without our hearing of it: then its rows carry this token.
+        self.in_doubt.push(request.token.clone());
         let sent = self.clock.now();
         let answer = timeout(CALL, self.store.claim(&request)).await;
         let error = match answer {
             Ok(Ok(ClaimBatch { now, claims, wait })) => {
+                self.in_doubt.pop();
                 self.bench.alarm.set_store_time(now);
                 let claims = claims.into_iter().map(|claim| (claim, sent)).collect();
                 return Ok(Found { now, claims, wait });
@@ -129,9 +144,8 @@ impl Scheduler {
             Ok(Err(error)) => error,
             Err(_) => StoreError::no_answer(self.store.name(), "claim", CALL),
         };
-        if error.kind() == StoreErrorKind::Unavailable {
-            // It may have been carried out: then its rows carry this token.
-            self.in_doubt.push(request.token);
+        if error.kind() != StoreErrorKind::Unavailable {
+            self.in_doubt.pop();
         }
         Err(error)
     }

@@ -58,7 +58,10 @@ fn message(panic: Box<dyn Any + Send>) -> String {
         .or_else(|| panic.downcast_ref::<String>().cloned());
     // Dropping the payload runs code of the handler's, which may panic again.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(panic)));
-    text.unwrap_or_else(|| "with a value that is no text".to_owned())
+    text.map_or_else(
+        || "with a value that is no text".to_owned(),
+        |text| crate::task::bounded(&text).to_owned(),
+    )
 }
 
 #[cfg(test)]

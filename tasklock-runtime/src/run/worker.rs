@@ -9,7 +9,8 @@
 //!    its thread cannot be dropped: its lease is not given back, but expires.
 //! 4. The heartbeat ends, last of all; then the connections are closed.
 //!
-//! Bound: `shutdown_grace` + 5 s for the last writes + 5 s to close connections. A second signal ends
+//! Bound: 2 s for a look at the store that is under way + `shutdown_grace` + 5 s for the last writes + 5 s
+//! to close connections. A second signal ends
 //! the grace period at once. (A blocked handler still holds up the end of the *process* where the
 //! application's tokio runtime waits for its threads.)
 
@@ -85,8 +86,10 @@ impl Worker {
             stop: self.stop.clone(),
             hard_stop: hard_stop.clone(),
         });
-        let watching = tokio::spawn(self.watch(&alarm));
-        let listening = tokio::spawn(obey(
+        // In a set, which ends them where the caller drops this future.
+        let mut helpers = JoinSet::new();
+        let watching = helpers.spawn(self.watch(&alarm));
+        let listening = helpers.spawn(obey(
             signals,
             self.settings.shutdown_grace,
             self.stop.clone(),

@@ -1,5 +1,6 @@
 //! The runtime's options.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use super::settings::{Environment, database_url, duration, parsed, text};
 use crate::error::Error;
 use crate::lease::{BootClock, Clock};
 use crate::run::{Registry, Selection, Settings, Worker};
-use crate::store::{Options, Pool, Source, connect};
+use crate::store::{Options, Pool, Source, connect, redact};
 use crate::task::TaskSpec;
 
 const CONCURRENCY: usize = 100;
@@ -25,7 +26,7 @@ const MOST_CONCURRENCY: usize = 1 << 20;
 ///
 /// Each option can also be set by an environment variable, named with each
 /// method; what the code says wins.
-#[derive(Debug, Default)]
+#[derive(Default)]
 #[must_use = "nothing runs before `build().await?` and `run().await`"]
 pub struct RuntimeBuilder {
     database_url: Option<String>,
@@ -40,6 +41,16 @@ pub struct RuntimeBuilder {
     handle_signals: Option<bool>,
     selection: Selection,
     clock: Option<Arc<dyn Clock>>,
+}
+
+/// Without the URL: it may hold a password.
+impl fmt::Debug for RuntimeBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeBuilder")
+            .field("database_url", &self.database_url.as_deref().map(redact))
+            .field("worker_name", &self.worker_name)
+            .finish_non_exhaustive()
+    }
 }
 
 impl RuntimeBuilder {
@@ -150,8 +161,12 @@ impl RuntimeBuilder {
             && let Some(only) = text(None, "TASKLOCK_ONLY", env)
         {
             self.selection.only_from = "TASKLOCK_ONLY";
-            self.selection.only =
-                Some(only.split(',').map(|task| task.trim().to_owned()).collect());
+            self.selection.only = Some(
+                only.split(',')
+                    .map(|task| task.trim().to_owned())
+                    .filter(|task| !task.is_empty())
+                    .collect(),
+            );
         }
         let registry = Registry::linked(&self.selection)?;
         let settings = self.settings(env)?;
@@ -201,9 +216,12 @@ impl RuntimeBuilder {
                 "would keep the database busy with asking: write 10ms or more",
             ));
         }
+        let name = text(self.worker_name.clone(), "TASKLOCK_WORKER_NAME", env)
+            .unwrap_or_else(default_worker_name);
+        tasklock_grammar::check_name(&name)
+            .map_err(|error| Error::option(format!("worker_name = {name:?}"), error.to_string()))?;
         Ok(Settings {
-            name: text(self.worker_name.clone(), "TASKLOCK_WORKER_NAME", env)
-                .unwrap_or_else(default_worker_name),
+            name,
             concurrency,
             poll_interval,
             shutdown_grace: duration(self.shutdown_grace, "TASKLOCK_SHUTDOWN_GRACE", env)?
@@ -276,6 +294,11 @@ mod tests {
         assert!(problem(Runtime::builder().concurrency(0)).starts_with("concurrency = 0"));
         assert!(problem(Runtime::builder().concurrency(usize::MAX)).contains("from 1 to"));
         assert!(problem(Runtime::builder().poll_interval(Duration::ZERO)).contains("10ms or more"));
+    }
+
+    #[test]
+    fn a_worker_name_that_a_store_could_not_hold_is_refused() {
+        assert!(problem(Runtime::builder().worker_name("a\0b")).starts_with("worker_name"));
     }
 
     #[test]

@@ -43,8 +43,8 @@ impl Runtime {
 
     /// Runs the tasks until SIGTERM or Ctrl-C, or until a [`ShutdownHandle`] says so; then drains.
     ///
-    /// Stopping takes at most the `shutdown_grace`, 5 s for the last writes and 5 s to close the
-    /// connections. Handlers are told at once ([`LeaseContext::shutdown`](crate::LeaseContext::shutdown)),
+    /// Stopping takes at most 2 s for a look at the store that is under way, the `shutdown_grace`, 5 s for
+    /// the last writes and 5 s to close the connections. Handlers are told at once ([`LeaseContext::shutdown`](crate::LeaseContext::shutdown)),
     /// may end by themselves during the grace period, and are dropped after it; a lease is given back
     /// only when its handler has ended or was dropped. A second signal ends the grace period.
     ///

@@ -21,6 +21,13 @@ use crate::error::Error;
 /// What keeps the runtime from starting: no task is linked, tasks or options that cannot be used, a
 /// database that cannot be reached or written. See [`Runtime::run`] for what happens later.
 pub async fn run() -> Result<(), Error> {
+    if !tracing::dispatcher::has_been_set() {
+        install_log()?;
+    }
+    Runtime::builder().build().await?.run().await
+}
+
+fn install_log() -> Result<(), Error> {
     let levels = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".into());
     let filter: Targets = levels.parse().map_err(|error| {
         Error::option(
@@ -37,5 +44,5 @@ pub async fn run() -> Result<(), Error> {
         )
         .with(filter)
         .try_init();
-    Runtime::builder().build().await?.run().await
+    Ok(())
 }

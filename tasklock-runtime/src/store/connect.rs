@@ -145,9 +145,9 @@ async fn by_url(
             shown,
             format!("is no URL: write one with a scheme, {KNOWN}"),
         )),
-        other => Err(Error::option(
+        _ => Err(Error::option(
             shown,
-            format!("the scheme {other:?} is not known: use {KNOWN}"),
+            format!("its scheme is not known: use {KNOWN}"),
         )),
     }
 }
@@ -168,17 +168,36 @@ fn not_compiled_in(shown: String, feature: &str) -> Error {
 /// A URL as it may be shown: without password, and without the values of parameters that name one.
 #[must_use]
 pub fn redact(url: &str) -> String {
-    let Ok(mut parsed) = Url::parse(url) else {
-        // Whatever it is, it may hold a password anywhere.
+    let hidden = || {
+        let known = [
+            "sqlite",
+            "postgres",
+            "postgresql",
+            "mysql",
+            "mariadb",
+            "redis",
+            "rediss",
+        ];
         let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
-        return format!("{scheme}:…");
+        format!("{}:…", if known.contains(&scheme) { scheme } else { "" })
     };
+    // Whatever it is, it may hold a password anywhere. So may what looks like a path: a password that
+    // starts with '/', '?' or '#' ends the host too soon, and the '@' comes after it.
+    let Ok(mut parsed) = Url::parse(url) else {
+        return hidden();
+    };
+    let after_host = &parsed[url::Position::BeforePath..];
+    if parsed.cannot_be_a_base() && parsed.scheme() != "sqlite" && parsed.scheme() != "memory"
+        || parsed.scheme() != "sqlite" && (after_host.contains('@') || after_host.contains("%40"))
+    {
+        return hidden();
+    }
     if parsed.password().is_some() && parsed.set_password(Some("***")).is_err() {
-        return format!("{}:…", parsed.scheme());
+        return hidden();
     }
     let secret = |key: &str| {
         let key = key.to_ascii_lowercase();
-        ["password", "secret", "token", "key"]
+        ["pass", "pwd", "secret", "token", "key"]
             .iter()
             .any(|word| key.contains(word))
     };
@@ -209,6 +228,16 @@ mod tests {
             ),
             ("sqlite://tasklock.db", "sqlite://tasklock.db"),
             ("postgres://me:s3 cret@db:x/app", "postgres:…"),
+            ("postgres://me:#s3cret@db/app", "postgres:…"),
+            ("postgres://me:12/s3cret@db/app", "postgres:…"),
+            ("postgres://me:?s3cret@db/app", "postgres:…"),
+            ("me:s3cret@db/app", ":…"),
+            ("host=db user=me password=s3:cret", ":…"),
+            ("jdbc:postgresql://me:s3cret@db/app", ":…"),
+            (
+                "postgres://db/app?passwd=s3cret",
+                "postgres://db/app?passwd=***",
+            ),
             ("s3cret", ":…"),
         ] {
             assert_eq!(redact(url), shown);

@@ -1,6 +1,7 @@
 //! What goes into a store and what comes out. Instants are microseconds since the Unix epoch by the
 //! store's clock.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -138,13 +139,22 @@ pub(crate) fn answered<'a>(
     keys: impl Iterator<Item = &'a LeaseKey>,
     jobs: &[i64],
 ) -> HashSet<(i64, i64)> {
-    let mut newest: HashMap<i64, i64> = HashMap::new();
+    // The newest fence, and whether one owner alone has it: a store that lost its last commits may give a
+    // fence out twice, and then the rows have to be read.
+    let mut newest: HashMap<i64, (i64, bool)> = HashMap::new();
     for key in keys {
-        let fence = newest.entry(key.job).or_insert(key.fence);
-        *fence = key.fence.max(*fence);
+        let known = newest.entry(key.job).or_insert((i64::MIN, true));
+        match key.fence.cmp(&known.0) {
+            Ordering::Greater => *known = (key.fence, true),
+            Ordering::Equal => known.1 = false,
+            Ordering::Less => {}
+        }
     }
     jobs.iter()
-        .filter_map(|job| Some((*job, *newest.get(job)?)))
+        .filter_map(|job| match newest.get(job)? {
+            (fence, true) => Some((*job, *fence)),
+            (_, false) => None,
+        })
         .collect()
 }
 

@@ -9,6 +9,7 @@ mod schedule;
 
 pub use definition::{Definition, OnLost, TaskSpec};
 pub use extract::IsLease;
+pub(crate) use outcome::bounded;
 pub use outcome::{BoxError, IntoOutcome, Outcome, TaskResult};
 pub use registration::{Location, Registration, RunFuture};
 pub use schedule::Next;

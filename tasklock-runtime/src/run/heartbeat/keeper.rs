@@ -31,8 +31,9 @@ pub(super) struct Keeper {
     clock: Arc<dyn Clock>,
     commands: mpsc::UnboundedReceiver<Command>,
     requests: mpsc::UnboundedReceiver<RenewRequest>,
-    /// By job and fence: a job that was lost and taken again here has two.
-    leases: HashMap<(i64, i64), Lease>,
+    /// By acquisition: a job that was lost and taken again here has two, and a store that lost its last
+    /// commits may give the same fence out twice.
+    leases: HashMap<LeaseKey, Lease>,
     /// The connection, when no beat has it.
     renewer: Option<Box<dyn Renewer>>,
     in_flight: Option<InFlight>,
@@ -101,16 +102,14 @@ impl Keeper {
         let lease = Lease::new(kept);
         let deadline = lease.kept.status.deadline().unwrap_or(lease.next_beat);
         self.wake_by(lease.next_beat.min(deadline));
-        self.leases
-            .insert((lease.kept.key.job, lease.kept.key.fence), lease);
+        self.leases.insert(lease.kept.key.clone(), lease);
     }
 
     fn forget(&mut self, key: &LeaseKey, done: oneshot::Sender<()>) {
-        let id = (key.job, key.fence);
-        match self.leases.get_mut(&id) {
+        match self.leases.get_mut(key) {
             Some(lease) if lease.beating => lease.forget = Some(done),
             _ => {
-                self.leases.remove(&id);
+                self.leases.remove(key);
                 let _ = done.send(());
             }
         }
@@ -118,7 +117,7 @@ impl Keeper {
 
     fn ask(&mut self, request: RenewRequest) {
         let now = self.clock.now();
-        match self.leases.get_mut(&(request.key.job, request.key.fence)) {
+        match self.leases.get_mut(&request.key) {
             Some(lease) => {
                 lease.next_beat = now;
                 lease.asked.push(request.reply);
@@ -170,9 +169,24 @@ impl Keeper {
     }
 
     fn start_beat(&mut self, renewer: Box<dyn Renewer>, now: Moment) {
+        // Once a call was too short for a lease, it beats apart from those of much shorter ttl: one of
+        // these, on a store that is slow for it, would else take all the others with it.
+        let lead = self
+            .leases
+            .values()
+            .filter(|lease| lease.next_beat <= now && lease.kept.status.check().is_ok())
+            .min_by_key(|lease| lease.next_beat)
+            .map(|lease| (lease.kept.ttl, lease.failed));
+        let Some((ttl, apart)) = lead else {
+            self.renewer = Some(renewer);
+            return;
+        };
         let mut members = Vec::new();
         let mut call = Duration::MAX;
         for lease in self.leases.values_mut() {
+            if (apart && lease.kept.ttl < ttl / 2) || (lease.failed && ttl < lease.kept.ttl / 2) {
+                continue;
+            }
             if let Some(member) = lease.join(now) {
                 call = call.min(lease.kept.ttl / 8);
                 members.push(member);
@@ -188,13 +202,12 @@ impl Keeper {
         self.note(beaten.failure.as_ref());
         let now = self.clock.now();
         for (key, verdict) in beaten.verdicts {
-            let id = (key.job, key.fence);
-            let Some(lease) = self.leases.get_mut(&id) else {
+            let Some(lease) = self.leases.get_mut(&key) else {
                 continue;
             };
             lease.settle(verdict, beaten.failure.as_ref(), now);
             if let Some(done) = lease.forget.take() {
-                self.leases.remove(&id);
+                self.leases.remove(&key);
                 let _ = done.send(());
             }
         }

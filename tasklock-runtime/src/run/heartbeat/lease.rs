@@ -24,6 +24,8 @@ pub(super) struct Lease {
     pub(super) kept: Kept,
     pub(super) next_beat: Moment,
     pub(super) beating: bool,
+    /// Whether the last beat brought no answer.
+    pub(super) failed: bool,
     pub(super) lost_at: Option<Moment>,
     pub(super) warned: bool,
     /// Waits for the next beat that starts.
@@ -39,6 +41,7 @@ impl Lease {
         Self {
             next_beat: kept.granted + kept.heartbeat,
             beating: false,
+            failed: false,
             lost_at: None,
             warned: false,
             asked: Vec::new(),
@@ -71,6 +74,7 @@ impl Lease {
     /// Comes back from a beat.
     pub(super) fn settle(&mut self, verdict: Verdict, failure: Option<&StoreError>, now: Moment) {
         self.beating = false;
+        self.failed = verdict == Verdict::Unknown;
         if verdict != Verdict::Renewed {
             // Spread, so that many workers do not come back to a troubled store together.
             let soon = (self.kept.ttl / 16).min(RETRY);

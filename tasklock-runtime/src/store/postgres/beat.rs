@@ -26,13 +26,16 @@ impl Beat for Statements {
     const DIAGNOSE: fn(&sqlx::Error) -> (crate::error::StoreErrorKind, &'static str) = diagnose;
 
     async fn opened(&self, connection: &mut PgConnection) -> Result<Default, sqlx::Error> {
-        let isolation: String =
-            sqlx::query_scalar("SELECT current_setting('default_transaction_isolation')")
-                .fetch_one(connection)
-                .await?;
-        Ok(match &*isolation {
-            "read committed" => Default::ReadCommitted,
-            _ => Default::Stricter,
+        let plain: bool = sqlx::query_scalar(
+            "SELECT current_setting('default_transaction_isolation') = 'read committed' \
+             AND current_setting('synchronous_commit') <> 'off'",
+        )
+        .fetch_one(connection)
+        .await?;
+        Ok(if plain {
+            Default::ReadCommitted
+        } else {
+            Default::Stricter
         })
     }
 

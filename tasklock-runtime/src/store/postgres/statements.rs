@@ -11,7 +11,9 @@ use crate::store::sql::Text;
 /// the midst of a transaction would else hold its row locks, and nobody could take over. A statement
 /// and no startup parameter, which poolers refuse.
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; \
-    SET LOCAL idle_in_transaction_session_timeout = '2s'";
+    SET LOCAL idle_in_transaction_session_timeout = '2s'; \
+    SELECT set_config('synchronous_commit', 'local', true) \
+    WHERE current_setting('synchronous_commit') = 'off'";
 
 const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 

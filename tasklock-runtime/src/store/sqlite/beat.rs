@@ -5,27 +5,28 @@ use sqlx::{Sqlite, SqliteConnection};
 
 use super::rows::{job_row, keys, renewals};
 use super::statements::Statements;
-use super::{batch, diagnose};
+use super::{FileId, batch, diagnose};
 use crate::lease::LeaseKey;
 use crate::store::sql::Beat;
 use crate::store::{JobRow, Renewal};
 
 impl Beat for Statements {
     type Database = Sqlite;
-    type Session = ();
+    type Session = FileId;
 
     const DIAGNOSE: fn(&sqlx::Error) -> (crate::error::StoreErrorKind, &'static str) = diagnose;
 
-    async fn opened(&self, _: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-        Ok(())
+    async fn opened(&self, _: &mut SqliteConnection) -> Result<FileId, sqlx::Error> {
+        FileId::of(&self.path)
     }
 
     async fn renew(
         &self,
         connection: &mut SqliteConnection,
-        (): (),
+        open: FileId,
         leases: &[Renewal],
     ) -> Result<Vec<i64>, sqlx::Error> {
+        open.still(&self.path)?;
         sqlx::query_scalar(&self.renew)
             .bind(renewals(leases))
             .fetch_all(connection)

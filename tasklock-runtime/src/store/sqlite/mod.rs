@@ -22,7 +22,7 @@ mod watch;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::json;
@@ -47,7 +47,40 @@ const BUSY: Duration = Duration::from_secs(1);
 const HEARTBEAT_BUSY: Duration = Duration::from_millis(100);
 const ACQUIRE: Duration = Duration::from_secs(5);
 
+/// Which file a path names: device and inode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileId(u64, u64);
+
+impl FileId {
+    /// An error if there is none.
+    fn of(path: &std::path::Path) -> Result<Self, sqlx::Error> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            let found = std::fs::metadata(path)?;
+            Ok(Self(found.dev(), found.ino()))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = path;
+            Ok(Self(0, 0))
+        }
+    }
+
+    /// SQLite goes on in a file that was deleted or replaced, where no other process sees its leases.
+    fn still(self, path: &std::path::Path) -> Result<(), sqlx::Error> {
+        match Self::of(path) {
+            Ok(found) if found == self => Ok(()),
+            _ => Err(sqlx::Error::Io(std::io::Error::other(
+                "the file was deleted or replaced after it was opened",
+            ))),
+        }
+    }
+}
+
 struct SqliteStore {
+    /// The file that the pool's one connection has open.
+    open: Arc<Mutex<Option<FileId>>>,
     name: String,
     pool: SqlitePool,
     options: SqliteConnectOptions,
@@ -89,17 +122,29 @@ pub(super) async fn open(
         // A commit that a power cut takes back would give its fence out twice.
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(BUSY);
+    let open = Arc::new(Mutex::new(None));
+    let path = options.get_filename().to_path_buf();
+    let opened = Arc::clone(&open);
     let store = SqliteStore {
+        open,
         name: names.of_store(format!("sqlite file {file}")),
         pool: SqlitePoolOptions::new()
+            .after_connect(move |_, _| {
+                let found = FileId::of(&path);
+                if let Ok(mut open) = opened.lock() {
+                    *open = found.as_ref().ok().copied();
+                }
+                Box::pin(async move { found.map(|_| ()) })
+            })
             .max_connections(1)
             .acquire_timeout(ACQUIRE)
             .test_before_acquire(false)
             .idle_timeout(None)
             .max_lifetime(None)
-            .connect_lazy_with(options.clone()),
+            // Opened once below; a file that has gone since must not come back empty.
+            .connect_lazy_with(options.clone().create_if_missing(false)),
+        statements: Arc::new(Statements::new(&names, options.get_filename())),
         options,
-        statements: Arc::new(Statements::new(&names)),
         names,
         identity: OnceLock::new(),
     };

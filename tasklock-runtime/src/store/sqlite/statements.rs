@@ -110,6 +110,7 @@ FROM {p}job";
 /// The statements with the tables' names in place.
 #[derive(Debug)]
 pub(super) struct Statements {
+    pub(super) path: std::path::PathBuf,
     pub(super) now: Text,
     pub(super) next_event: Text,
     pub(super) claim_due: Text,
@@ -130,9 +131,10 @@ pub(super) struct Statements {
 }
 
 impl Statements {
-    pub(super) fn new(names: &Names) -> Self {
+    pub(super) fn new(names: &Names, path: &std::path::Path) -> Self {
         let fill = |sql: &str| Text::from(names.fill(&sql.replace("{now}", NOW)));
         Self {
+            path: path.to_path_buf(),
             now: fill("SELECT {now}"),
             next_event: fill(NEXT_EVENT),
             claim_due: fill(CLAIM_DUE),

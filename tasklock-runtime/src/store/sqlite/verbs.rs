@@ -14,7 +14,12 @@ use crate::store::{
 
 impl SqliteStore {
     pub(super) async fn checkout(&self) -> Result<Checkout<Sqlite>, sqlx::Error> {
-        Checkout::from(&self.pool).await
+        let connection = Checkout::from(&self.pool).await?;
+        let open = self.open.lock().ok().and_then(|open| *open);
+        if let Some(open) = open {
+            open.still(self.options.get_filename())?;
+        }
+        Ok(connection)
     }
 
     pub(super) async fn claim_once(
