@@ -50,11 +50,13 @@ async fn spin(lease: LeaseContext) {
     while !lease.is_shutting_down() {
         // A blocked thread is what is tested here.
         thread::sleep(Duration::from_millis(5));
-        // Read before the check: a pause after it shows in the next round.
-        let now = boottime();
+        // Read before the check: a pause after it shows in the next round. But a check that fails may
+        // itself come after a pause that began between the two: then the time after it counts.
+        let before = boottime();
         let held = lease.check().is_ok();
+        let now = if held { before } else { boottime() };
         let gap = now.saturating_sub(last);
-        last = now;
+        last = before;
         if !held || gap > Duration::from_secs(1) {
             let gap = u64::try_from(gap.as_millis()).expect("it fits");
             say("check", &lease, json!({ "gap_ms": gap, "held": held }));
