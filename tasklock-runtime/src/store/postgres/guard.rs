@@ -12,9 +12,10 @@ use sqlx::{Postgres, Transaction};
 use super::diagnose;
 use super::rows::Ends;
 use super::statements::Statements;
+use crate::error::StoreErrorKind;
 use crate::lease::{Anchor, CommitError, Guarded, LeaseLost};
 use crate::store::Finish;
-use crate::store::sql::{no_row, refused, uncommitted};
+use crate::store::sql::{Hold, commit_held, no_row, refused, roll_back};
 
 pub(super) struct Guard {
     statements: Arc<Statements>,
@@ -37,6 +38,14 @@ impl Guard {
             ttl,
         }
     }
+}
+
+impl Hold for Guard {
+    type Database = Postgres;
+
+    const DIAGNOSE: fn(&sqlx::Error) -> (StoreErrorKind, &'static str) = diagnose;
+
+    const ELSEWHERE: &'static str = "is a Postgres transaction, while the leases are elsewhere";
 
     /// Locks the row if it is held under this lease, and writes the end.
     async fn hold(
@@ -84,31 +93,15 @@ impl Guard {
 
 impl Guarded for Transaction<'_, Postgres> {
     async fn commit_under(
-        mut self,
+        self,
         anchor: &Anchor,
         complete: bool,
         last: &(dyn Fn() -> Result<(), LeaseLost> + Sync),
     ) -> Result<(), CommitError> {
-        let held = match anchor.downcast_ref::<Guard>() {
-            Some(guard) => guard.hold(&mut self, complete).await,
-            None => Err(CommitError::OtherDatabase(
-                "is a Postgres transaction, while the leases are elsewhere".into(),
-            )),
-        };
-        match held.and_then(|()| last().map_err(CommitError::Lost)) {
-            Ok(()) => self
-                .commit()
-                .await
-                .map_err(|error| uncommitted(diagnose, error)),
-            Err(error) => {
-                self.give_up().await;
-                Err(error)
-            }
-        }
+        commit_held::<Guard>(self, anchor, complete, last).await
     }
 
     async fn give_up(self) {
-        // An error means that the connection is gone, and the transaction with it.
-        let _ = self.rollback().await;
+        roll_back(self).await;
     }
 }

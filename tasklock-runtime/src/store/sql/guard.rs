@@ -1,9 +1,58 @@
-//! What the guards of the SQL stores share: which error means what.
+//! What the guards of the SQL stores share: the order of the steps, and which error means what.
+
+use sqlx::{Database, Transaction};
 
 use crate::error::StoreErrorKind;
-use crate::lease::CommitError;
+use crate::lease::{Anchor, CommitError, LeaseLost};
 
 use super::retry::Diagnose;
+
+/// One database's guard: what its stores put into a lease.
+pub(in crate::store) trait Hold: Send + Sync + 'static {
+    type Database: Database;
+
+    const DIAGNOSE: Diagnose;
+
+    /// What a transaction of this database is, where the leases are in another store.
+    const ELSEWHERE: &'static str;
+
+    /// Locks the job's row if it is held under this lease, and writes the end.
+    fn hold(
+        &self,
+        tx: &mut Transaction<'_, Self::Database>,
+        complete: bool,
+    ) -> impl Future<Output = Result<(), CommitError>> + Send;
+}
+
+/// Commits if the guard holds and `last` agrees; rolls back in every other case, since an error may
+/// leave a transaction open whose COMMIT would keep its effects.
+pub(in crate::store) async fn commit_held<H: Hold>(
+    mut tx: Transaction<'_, H::Database>,
+    anchor: &Anchor,
+    complete: bool,
+    last: &(dyn Fn() -> Result<(), LeaseLost> + Sync),
+) -> Result<(), CommitError> {
+    let held = match anchor.downcast_ref::<H>() {
+        Some(guard) => guard.hold(&mut tx, complete).await,
+        None => Err(CommitError::OtherDatabase(H::ELSEWHERE.into())),
+    };
+    match held.and_then(|()| last().map_err(CommitError::Lost)) {
+        Ok(()) => tx
+            .commit()
+            .await
+            .map_err(|error| uncommitted(H::DIAGNOSE, error)),
+        Err(error) => {
+            roll_back(tx).await;
+            Err(error)
+        }
+    }
+}
+
+/// Rolls back, as far as the connection still allows.
+pub(in crate::store) async fn roll_back<DB: Database>(tx: Transaction<'_, DB>) {
+    // An error means that the connection is gone, and the transaction with it.
+    let _ = tx.rollback().await;
+}
 
 /// An error of a guard's statement: nothing was committed.
 pub(in crate::store) fn refused(diagnose: Diagnose, error: sqlx::Error) -> CommitError {
@@ -18,7 +67,7 @@ pub(in crate::store) fn refused(diagnose: Diagnose, error: sqlx::Error) -> Commi
 
 /// An error of COMMIT itself: what the database says of it was not carried out; when it says nothing,
 /// nobody knows.
-pub(in crate::store) fn uncommitted(diagnose: Diagnose, error: sqlx::Error) -> CommitError {
+fn uncommitted(diagnose: Diagnose, error: sqlx::Error) -> CommitError {
     match (error.as_database_error(), diagnose(&error).0) {
         (Some(_), StoreErrorKind::Busy) => CommitError::Retry(error.to_string()),
         (Some(_), StoreErrorKind::Unavailable) | (None, _) => {

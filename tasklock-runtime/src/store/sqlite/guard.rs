@@ -12,9 +12,10 @@ use sqlx::{Sqlite, Transaction};
 use super::diagnose;
 use super::rows::ends;
 use super::statements::Statements;
+use crate::error::StoreErrorKind;
 use crate::lease::{Anchor, CommitError, Guarded, LeaseLost};
 use crate::store::Finish;
-use crate::store::sql::{no_row, refused, uncommitted};
+use crate::store::sql::{Hold, commit_held, no_row, refused, roll_back};
 
 pub(super) struct Guard {
     statements: Arc<Statements>,
@@ -36,6 +37,14 @@ impl Guard {
             end,
         }
     }
+}
+
+impl Hold for Guard {
+    type Database = Sqlite;
+
+    const DIAGNOSE: fn(&sqlx::Error) -> (StoreErrorKind, &'static str) = diagnose;
+
+    const ELSEWHERE: &'static str = "is a SQLite transaction, while the leases are elsewhere";
 
     /// Writes to the row, or ends the job, if it is held under this lease.
     async fn hold(
@@ -73,31 +82,15 @@ impl Guard {
 
 impl Guarded for Transaction<'_, Sqlite> {
     async fn commit_under(
-        mut self,
+        self,
         anchor: &Anchor,
         complete: bool,
         last: &(dyn Fn() -> Result<(), LeaseLost> + Sync),
     ) -> Result<(), CommitError> {
-        let held = match anchor.downcast_ref::<Guard>() {
-            Some(guard) => guard.hold(&mut self, complete).await,
-            None => Err(CommitError::OtherDatabase(
-                "is a SQLite transaction, while the leases are elsewhere".into(),
-            )),
-        };
-        match held.and_then(|()| last().map_err(CommitError::Lost)) {
-            Ok(()) => self
-                .commit()
-                .await
-                .map_err(|error| uncommitted(diagnose, error)),
-            Err(error) => {
-                self.give_up().await;
-                Err(error)
-            }
-        }
+        commit_held::<Guard>(self, anchor, complete, last).await
     }
 
     async fn give_up(self) {
-        // An error means that the connection is gone, and the transaction with it.
-        let _ = self.rollback().await;
+        roll_back(self).await;
     }
 }
