@@ -25,7 +25,7 @@
 //! Data flows one way: attribute → registration → registry → scheduler → claim → lease and heartbeat
 //! → handler → outcome → store. Modules import leftwards only:
 //!
-//! `error ← lease ← task ← store ← run ← client, runtime`
+//! `fault, error ← lease ← task ← store ← run ← client, runtime`
 //!
 //! - `lease`: what holding a lease means; the argument why it is safe stands there
 //! - `task`: what a task is: definition, schedule, outcome, registration
@@ -45,6 +45,8 @@
 pub mod __private;
 mod client;
 mod error;
+#[doc(hidden)]
+pub mod fault;
 mod lease;
 mod run;
 mod runtime;

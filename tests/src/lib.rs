@@ -1,3 +1,4 @@
 //! What the test suites share.
 
 pub mod program;
+pub mod torment;

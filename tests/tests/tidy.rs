@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const RUNTIME: &str = "tasklock-runtime/src";
 /// The runtime's top-level modules in the order of imports; each may import itself and those before.
-const ORDER: [&str; 6] = ["error", "lease", "task", "store", "run", "client"];
+const ORDER: [&str; 7] = ["fault", "error", "lease", "task", "store", "run", "client"];
 /// These are right of all others: they may import everything, and only the root imports them.
 const OUTERMOST: [&str; 2] = ["runtime", "__private"];
 const MOST_LINES: usize = 320;

@@ -12,6 +12,7 @@ use super::alarm::Alarm;
 use super::completion::{Completion, End, Written};
 use super::heartbeat::Heartbeat;
 use super::unwind::CatchUnwind;
+use crate::fault;
 use crate::lease::{LeaseContext, LeaseLost, LeaseStatus, Moment};
 use crate::store::{Claim, Finish};
 use crate::task::{Next, OnLost, Outcome, Registration};
@@ -52,9 +53,13 @@ impl Run {
 
     async fn steps(self, bench: &Bench) {
         let outcome = match self.guard(&bench.stop) {
-            Ok(()) => self.run(&bench.hard_stop).await,
+            Ok(()) => {
+                fault::at("run to start");
+                self.run(&bench.hard_stop).await
+            }
             Err(unstarted) => unstarted,
         };
+        fault::at("run ended");
         let outcome = self.normalise(outcome);
         let written = self.settle(&outcome, bench).await;
         self.report(&outcome, written);
@@ -113,6 +118,7 @@ impl Run {
         bench.heartbeat.forget(&self.claim.key).await;
         // A lease whose deadline has passed may still be given back: the row decides.
         let deadline = self.status.seal().unwrap_or(Moment::from_nanos(0));
+        fault::at("lease sealed");
         let key = self.claim.key.clone();
         let schedule = self.registration.definition.schedule;
         if self.context.completion().is_done() {
@@ -138,6 +144,7 @@ impl Run {
             End::Release(_) => Next::Dormant,
         };
         let written = bench.completion.write(end, deadline).await;
+        fault::at("end written");
         if written == Written::Yes {
             self.set_alarm(next, bench);
         }

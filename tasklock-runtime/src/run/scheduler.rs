@@ -20,6 +20,7 @@ use super::execution::{Bench, Run};
 use super::heartbeat::Kept;
 use super::registry::Registry;
 use crate::error::{StoreError, StoreErrorKind};
+use crate::fault;
 use crate::lease::{
     Clock, Completing, ContextParts, LeaseContext, LeaseStatus, Moment, OwnerToken, Trust,
 };
@@ -133,7 +134,14 @@ impl Scheduler {
         // It may be carried out without our hearing of it: then its rows carry this token.
         self.in_doubt.push(request.token.clone());
         let sent = self.clock.now();
+        fault::at("claim to be sent");
         let answer = timeout(CALL, self.store.claim(&request)).await;
+        fault::at("claim answered");
+        let sent = if fault::has("the deadline is taken from the reply") {
+            self.clock.now()
+        } else {
+            sent
+        };
         let error = match answer {
             Ok(Ok(ClaimBatch { now, claims, wait })) => {
                 self.in_doubt.pop();
@@ -213,6 +221,7 @@ impl Scheduler {
             status: Arc::clone(&status),
             granted: sent,
         });
+        fault::at("lease kept");
         if claim.takeover {
             tracing::warn!(
                 task = definition.name,

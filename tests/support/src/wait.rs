@@ -49,8 +49,8 @@ where
     }
 }
 
-/// [`eventually_async`] for those who have more to say about a failure.
-pub(crate) async fn try_eventually_async<T>(
+/// [`eventually_async`] for those who have more to say about a failure, or none: `None` after `bound`.
+pub async fn try_eventually_async<T>(
     bound: Duration,
     mut look: impl AsyncFnMut() -> Option<T>,
 ) -> Option<T> {
@@ -65,8 +65,8 @@ pub(crate) async fn try_eventually_async<T>(
     tokio::time::timeout(bound, polling).await.ok()
 }
 
-/// [`eventually_some`] for those who have more to say about a failure.
-pub(crate) fn try_eventually<T>(bound: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+/// [`eventually_some`] for those who have more to say about a failure, or none: `None` after `bound`.
+pub fn try_eventually<T>(bound: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + bound;
     loop {
         // The time is read first: a condition that came true in time is never missed.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use crate::error::StoreError;
+use crate::fault;
 use crate::lease::{Clock, LeaseKey, LeaseLost, LeaseStatus, Trust};
 use crate::store::{MAX_BATCH, Renewal, Renewer, StoreFuture, answered};
 
@@ -82,7 +83,14 @@ async fn renew(
     bounded(3 * call, "connect for the heartbeat", renewer.connect()).await?;
     let renewals: Vec<Renewal> = chunk.iter().map(|member| member.renewal.clone()).collect();
     let t0 = clock.now();
+    fault::at("renewal to be sent");
     let jobs = bounded(call, "renew leases", renewer.renew(&renewals)).await?;
+    fault::at("renewal confirmed");
+    let t0 = if fault::has("the deadline is taken from the reply") {
+        clock.now()
+    } else {
+        t0
+    };
     let confirmed = answered(renewals.iter().map(|renewal| &renewal.key), &jobs);
     let is_confirmed = |key: &LeaseKey| confirmed.contains(&(key.job, key.fence));
     // Before anything else waits: each confirmation is worth a deadline now.

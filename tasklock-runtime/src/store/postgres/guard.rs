@@ -15,7 +15,7 @@ use super::statements::Statements;
 use crate::error::StoreErrorKind;
 use crate::lease::{Anchor, CommitError, Guarded, LeaseLost};
 use crate::store::Finish;
-use crate::store::sql::{Hold, commit_held, no_row, refused, roll_back};
+use crate::store::sql::{Hold, commit_held, no_row, refused};
 
 pub(super) struct Guard {
     statements: Arc<Statements>,
@@ -89,6 +89,11 @@ impl Hold for Guard {
         }
         Ok(())
     }
+
+    async fn roll_back(tx: Transaction<'_, Postgres>) {
+        // An error means that the connection is gone, and the transaction with it.
+        let _ = tx.rollback().await;
+    }
 }
 
 impl Guarded for Transaction<'_, Postgres> {
@@ -102,6 +107,6 @@ impl Guarded for Transaction<'_, Postgres> {
     }
 
     async fn give_up(self) {
-        roll_back(self).await;
+        Guard::roll_back(self).await;
     }
 }

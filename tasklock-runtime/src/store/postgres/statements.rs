@@ -4,6 +4,7 @@
 //! `statement_timestamp()` stands in predicates, where the index can serve it and where being a little
 //! early errs to the safe side; `clock_timestamp()` in what is written.
 
+use crate::fault;
 use crate::store::schema::Names;
 use crate::store::sql::Text;
 
@@ -220,7 +221,7 @@ pub(super) struct Statements {
 
 impl Statements {
     pub(super) fn new(names: &Names) -> Self {
-        let fill = |sql: &str| Text::from(names.fill(&sql.replace("{now}", NOW)));
+        let fill = |sql: &str| Text::from(fault::statement(names.fill(&sql.replace("{now}", NOW))));
         Self {
             now: fill("SELECT {now}"),
             claim_due: fill(CLAIM_DUE),

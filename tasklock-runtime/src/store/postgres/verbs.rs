@@ -6,6 +6,7 @@ use sqlx::{Connection, Postgres};
 use super::rows::{Ends, claim, job_row, key};
 use super::statements::BEGIN;
 use super::{PgStore, beat};
+use crate::fault;
 use crate::lease::{LeaseKey, OwnerToken};
 use crate::store::sql::{Beat, Checkout};
 use crate::store::{Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Triggered, span};
@@ -25,6 +26,7 @@ impl PgStore {
         let token = request.token.as_str();
         let mut connection = self.checkout().await?;
         let mut tx = connection.begin_with(BEGIN).await?;
+        fault::at("claim begun");
 
         let rows = sqlx::query(&self.statements.claim_due)
             .bind(&tasks)
@@ -60,6 +62,7 @@ impl PgStore {
             .bind(&tasks)
             .fetch_one(&mut *tx)
             .await?;
+        fault::at("claim to be committed");
         tx.commit().await?;
         connection.done();
         Ok(ClaimBatch {
@@ -87,8 +90,10 @@ impl PgStore {
             .bind(&finished)
             .execute(&mut *tx)
             .await?;
+        fault::at("end to be committed");
         tx.commit().await?;
         connection.done();
+        fault::at("end committed");
         Ok(finished)
     }
 

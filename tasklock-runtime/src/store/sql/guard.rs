@@ -3,6 +3,7 @@
 use sqlx::{Database, Transaction};
 
 use crate::error::StoreErrorKind;
+use crate::fault;
 use crate::lease::{Anchor, CommitError, LeaseLost};
 
 use super::retry::Diagnose;
@@ -22,6 +23,9 @@ pub(in crate::store) trait Hold: Send + Sync + 'static {
         tx: &mut Transaction<'_, Self::Database>,
         complete: bool,
     ) -> impl Future<Output = Result<(), CommitError>> + Send;
+
+    /// Rolls back, as far as the connection still allows.
+    fn roll_back(tx: Transaction<'_, Self::Database>) -> impl Future<Output = ()> + Send;
 }
 
 /// Commits if the guard holds and `last` agrees; rolls back in every other case, since an error may
@@ -32,26 +36,23 @@ pub(in crate::store) async fn commit_held<H: Hold>(
     complete: bool,
     last: &(dyn Fn() -> Result<(), LeaseLost> + Sync),
 ) -> Result<(), CommitError> {
+    fault::at("guard to be sent");
     let held = match anchor.downcast_ref::<H>() {
         Some(guard) => guard.hold(&mut tx, complete).await,
         None => Err(CommitError::OtherDatabase(H::ELSEWHERE.into())),
     };
     match held.and_then(|()| last().map_err(CommitError::Lost)) {
-        Ok(()) => tx
-            .commit()
-            .await
-            .map_err(|error| uncommitted(H::DIAGNOSE, error)),
+        Ok(()) => {
+            fault::at("guard held");
+            let committed = tx.commit().await;
+            fault::at("guarded transaction committed");
+            committed.map_err(|error| uncommitted(H::DIAGNOSE, error))
+        }
         Err(error) => {
-            roll_back(tx).await;
+            H::roll_back(tx).await;
             Err(error)
         }
     }
-}
-
-/// Rolls back, as far as the connection still allows.
-pub(in crate::store) async fn roll_back<DB: Database>(tx: Transaction<'_, DB>) {
-    // An error means that the connection is gone, and the transaction with it.
-    let _ = tx.rollback().await;
 }
 
 /// An error of a guard's statement: nothing was committed.

@@ -12,7 +12,7 @@ use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 
 pub(super) use checkout::Checkout;
 pub(super) use forward::store_verbs;
-pub(super) use guard::{Hold, commit_held, no_row, refused, roll_back};
+pub(super) use guard::{Hold, commit_held, no_row, refused};
 pub(super) use renewer::{Beat, SqlRenewer};
 #[cfg(feature = "postgres")]
 pub(super) use retry::store_error;

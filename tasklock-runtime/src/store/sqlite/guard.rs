@@ -15,7 +15,7 @@ use super::statements::Statements;
 use crate::error::StoreErrorKind;
 use crate::lease::{Anchor, CommitError, Guarded, LeaseLost};
 use crate::store::Finish;
-use crate::store::sql::{Hold, commit_held, no_row, refused, roll_back};
+use crate::store::sql::{Hold, commit_held, no_row, refused};
 
 pub(super) struct Guard {
     statements: Arc<Statements>,
@@ -78,6 +78,15 @@ impl Hold for Guard {
             .map_err(refused)?;
         Err(no_row(self.identity.as_deref(), found.as_deref()))
     }
+
+    /// After some errors (a full disk, one of input or output) SQLite has rolled back by itself. sqlx does
+    /// not notice, fails to roll back, and would hand out the connection as one in a transaction for ever:
+    /// so there is one to roll back.
+    async fn roll_back(mut tx: Transaction<'_, Sqlite>) {
+        // An error means that there still is one.
+        let _ = sqlx::raw_sql("BEGIN").execute(&mut *tx).await;
+        let _ = tx.rollback().await;
+    }
 }
 
 impl Guarded for Transaction<'_, Sqlite> {
@@ -91,6 +100,6 @@ impl Guarded for Transaction<'_, Sqlite> {
     }
 
     async fn give_up(self) {
-        roll_back(self).await;
+        Guard::roll_back(self).await;
     }
 }

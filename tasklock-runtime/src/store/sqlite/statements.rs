@@ -1,6 +1,7 @@
 //! The statements, written for SQLite. Instants are microseconds; SQLite's own clock shows
 //! milliseconds. Batches travel as JSON, read with `json_each`.
 
+use crate::fault;
 use crate::store::schema::Names;
 use crate::store::sql::Text;
 
@@ -132,7 +133,7 @@ pub(super) struct Statements {
 
 impl Statements {
     pub(super) fn new(names: &Names, path: &std::path::Path) -> Self {
-        let fill = |sql: &str| Text::from(names.fill(&sql.replace("{now}", NOW)));
+        let fill = |sql: &str| Text::from(fault::statement(names.fill(&sql.replace("{now}", NOW))));
         Self {
             path: path.to_path_buf(),
             now: fill("SELECT {now}"),

@@ -6,6 +6,7 @@ use sqlx::{Connection, Sqlite, SqliteConnection};
 use super::SqliteStore;
 use super::rows::{claim, ends, job_row, ttls};
 use super::statements::BEGIN;
+use crate::fault;
 use crate::lease::{LeaseKey, OwnerToken};
 use crate::store::sql::{Beat, Checkout};
 use crate::store::{
@@ -37,6 +38,7 @@ impl SqliteStore {
         };
         if at.is_some_and(|at| at <= now) {
             let mut tx = connection.begin_with(BEGIN).await?;
+            fault::at("claim begun");
             for (statement, takeover) in [
                 (&self.statements.claim_due, false),
                 (&self.statements.take_expired, true),
@@ -56,6 +58,7 @@ impl SqliteStore {
             let (now, at) = self.next_event(&mut tx, &ttls).await?;
             batch.now = now;
             batch.wait = at.map(|at| between(now, at));
+            fault::at("claim to be committed");
             tx.commit().await?;
         }
         connection.done();
@@ -75,11 +78,13 @@ impl SqliteStore {
 
     pub(super) async fn finish_once(&self, finishes: &[Finish]) -> Result<Vec<i64>, sqlx::Error> {
         let mut connection = self.checkout().await?;
+        fault::at("end to be committed");
         let finished = sqlx::query_scalar(&self.statements.finish)
             .bind(ends(finishes))
             .fetch_all(&mut *connection)
             .await?;
         connection.done();
+        fault::at("end committed");
         Ok(finished)
     }
 

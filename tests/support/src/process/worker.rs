@@ -128,6 +128,17 @@ impl Worker {
         signal::signal(self.pid, signal);
     }
 
+    /// Sends any signal, unless it has ended; whether it had not.
+    pub fn try_signal(&self, signal: Signal) -> bool {
+        // Locked, as above.
+        let mut process = self.process();
+        let alive = matches!(process.child.try_wait(), Ok(None));
+        if alive {
+            signal::signal(self.pid, signal);
+        }
+        alive
+    }
+
     /// SIGTERM.
     ///
     /// # Panics

@@ -1,0 +1,58 @@
+//! What is the same in every worker program that the fault tests torment: it keeps a ledger of what it
+//! believed, does guarded and unguarded work under its leases, and obeys commands to do bad things to
+//! itself.
+//!
+//! | variable | |
+//! | --- | --- |
+//! | `FAULT_LEDGER` | the ledger's file; commands are looked for in this file's name with `.command` after it |
+//! | `FAULT_MISTAKE` | a known mistake that the runtime, or its statements, shall have |
+//! | `FAULT_CLOCK` | a clock that is not the system's |
+
+mod clock;
+mod command;
+mod effect;
+pub mod ledger;
+mod mistake;
+mod watch;
+
+pub use command::{at, finishing, panicky};
+pub use effect::effect;
+pub use watch::Run;
+
+use std::sync::Arc;
+
+use tasklock_runtime::{Error, Runtime};
+
+/// A worker's `main`.
+///
+/// # Errors
+///
+/// Those of the runtime.
+///
+/// # Panics
+///
+/// If a mistake is wanted that the statements do not allow any more.
+pub fn run() -> Result<(), Error> {
+    let threads = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(command::THREADS)
+        .enable_all()
+        .build()
+        .expect("threads can be started");
+    tasklock_runtime::fault::install(&command::INJECTED);
+    watch::start();
+    threads.block_on(async {
+        tokio::spawn(command::obey());
+        let mut builder = Runtime::builder();
+        if let Some(clock) = clock::wanted() {
+            builder = builder.clock(Arc::new(clock));
+        }
+        let runtime = builder.build().await?;
+        mistake::must_have_been_made();
+        runtime.run().await
+    })
+}
+
+/// The database that the runtime uses.
+fn url() -> String {
+    std::env::var("TASKLOCK_DATABASE_URL").expect("the test names the database")
+}

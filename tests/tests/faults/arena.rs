@@ -1,0 +1,197 @@
+//! A fleet of workers on one database, tormented and then judged.
+
+use std::io::Write;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tasklock_test_support::process::boottime;
+use tasklock_test_support::temp::TempDir;
+
+use super::oracle::{Evidence, Verdict, judge};
+use super::place::Place;
+use super::seat::{Seat, WORKER};
+use super::{BOUND, audit};
+
+/// Whether unguarded effects of a former holder are to be expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Canary {
+    /// The fault bites through: without the guard there would be damage.
+    Overlaps,
+    /// Early notice alone is enough here.
+    Never,
+    /// A process may be paused or not.
+    Any,
+}
+
+pub(crate) struct Arena {
+    pub(crate) place: Place,
+    pub(crate) seats: Vec<Seat>,
+    pub(crate) bitten: usize,
+    folder: TempDir,
+}
+
+/// The tasks that most scenarios run.
+pub(crate) const TASKS: &str = "a0,a1,a2,s0,s1,s2";
+
+impl Arena {
+    pub(crate) fn new(place: Place) -> Self {
+        Self {
+            place,
+            seats: Vec::new(),
+            bitten: 0,
+            folder: TempDir::new(),
+        }
+    }
+
+    /// So many workers with these tasks.
+    pub(crate) fn fleet(&mut self, count: usize, tasks: &str) {
+        for _ in 0..count {
+            self.seat(tasks, &[]);
+        }
+        // Everybody is here, and somebody works.
+        self.busy();
+    }
+
+    /// One more worker.
+    pub(crate) fn seat(&mut self, tasks: &str, variables: &[(&str, &str)]) -> &mut Seat {
+        self.seat_of(WORKER, tasks, variables)
+    }
+
+    pub(crate) fn seat_of(
+        &mut self,
+        program: &'static str,
+        tasks: &str,
+        variables: &[(&str, &str)],
+    ) -> &mut Seat {
+        let name = format!("w{}", self.seats.len());
+        let mut all = vec![("TASKLOCK_ONLY", tasks), ("TASKLOCK_SHUTDOWN_GRACE", "3s")];
+        if !variables
+            .iter()
+            .any(|(name, _)| *name == "TASKLOCK_WORKER_NAME")
+        {
+            all.push(("TASKLOCK_WORKER_NAME", &name));
+        }
+        all.extend_from_slice(variables);
+        let seat = Seat::start(&self.place, self.folder.path(), &name, program, &all);
+        self.seats.push(seat);
+        self.seats.last_mut().expect("it was just put there")
+    }
+
+    fn busy(&self) {
+        tasklock_test_support::wait::eventually(BOUND, || {
+            for seat in &self.seats {
+                let worker = &seat.worker;
+                assert!(worker.ended().is_none(), "{}", worker.report());
+            }
+            self.seats.iter().any(|seat| !seat.held().is_empty())
+        });
+    }
+
+    /// The seat that holds the most leases, waited for until it holds one.
+    pub(crate) fn holder(&self) -> usize {
+        tasklock_test_support::wait::eventually_some(BOUND, || {
+            let held = |index: &usize| self.seats[*index].held().len();
+            let most = (0..self.seats.len()).max_by_key(held)?;
+            (held(&most) > 0).then_some(most)
+        })
+    }
+
+    pub(crate) fn tell_all(&self, order: &str) {
+        for seat in &self.seats {
+            seat.tell(order);
+        }
+    }
+
+    /// Everything runs again, then everybody stops; the store and the ledgers are read and judged.
+    pub(crate) async fn settle(mut self, scenario: &str, canary: Canary) {
+        let lost = self.place.all_run_again().await;
+        assert_eq!(lost, 0, "{scenario}: jobs are lost: {}", self.reports());
+        let verdict = self.verdict().await;
+        self.print(scenario, &verdict);
+        self.must_be_sound(&verdict);
+        assert!(self.bitten > 0, "{scenario}: no fault bit");
+        match canary {
+            Canary::Overlaps => {
+                assert!(verdict.canaries > 0, "{scenario}: it did not bite through")
+            }
+            Canary::Never => assert_eq!(verdict.canaries, 0, "{scenario}: unguarded overlaps"),
+            Canary::Any => {}
+        }
+    }
+
+    /// Stops everybody, and judges.
+    pub(crate) async fn verdict(&mut self) -> Verdict {
+        for seat in &self.seats {
+            if seat.worker.ended().is_none() {
+                seat.worker.term();
+            }
+        }
+        for seat in &self.seats {
+            seat.worker.wait_exit(BOUND);
+        }
+        let evidence = Evidence {
+            log: audit::read(&self.place).await,
+            beliefs: self.seats.iter().flat_map(Seat::beliefs).collect(),
+            offset: offset(),
+        };
+        judge(&evidence)
+    }
+
+    pub(crate) fn must_be_sound(&self, verdict: &Verdict) {
+        let shown: Vec<&str> = verdict.violations.iter().take(20).map(|it| &**it).collect();
+        assert!(
+            shown.is_empty(),
+            "{} violations, among them:\n{}\n{}",
+            verdict.violations.len(),
+            shown.join("\n"),
+            self.reports()
+        );
+    }
+
+    /// What every worker has said.
+    fn reports(&self) -> String {
+        let reports: Vec<_> = self.seats.iter().map(|seat| seat.worker.report()).collect();
+        reports.join("\n")
+    }
+
+    /// One row of the table.
+    pub(crate) fn print(&self, scenario: &str, verdict: &Verdict) {
+        let mut takeovers = verdict.takeovers.clone();
+        takeovers.sort_unstable();
+        let at = |index: usize| takeovers.get(index).map_or(0, Duration::as_millis);
+        let margin = verdict.margins.iter().min();
+        say(&format!(
+            "| {scenario} | {} | {} | {} | {} | 0 | {} / {} ms ({}) | {} |",
+            self.place.name(),
+            self.bitten,
+            verdict.overlaps,
+            verdict.canaries,
+            at(takeovers.len() / 2),
+            at(takeovers.len().saturating_sub(1)),
+            takeovers.len(),
+            margin.map_or("-".into(), |margin| format!("{} ms", margin.as_millis())),
+        ));
+    }
+}
+
+/// One line on standard error, whatever the harness captures.
+pub(crate) fn say(line: &str) {
+    let _ = std::io::stderr().write_all(format!("faults: {line}\n").as_bytes());
+}
+
+/// The wall clock, which is the store's on one machine, less the time since boot, in microseconds.
+fn offset() -> i64 {
+    // The pair of readings that was closest together.
+    let best = (0..100)
+        .map(|_| {
+            let before = boottime();
+            let wall = SystemTime::now();
+            (boottime() - before, before, wall)
+        })
+        .min_by_key(|(apart, ..)| *apart);
+    let (_, boot, wall) = best.expect("there are some");
+    let wall = wall
+        .duration_since(UNIX_EPOCH)
+        .expect("it is later than 1970");
+    let micros = |time: Duration| i64::try_from(time.as_micros()).expect("it fits");
+    micros(wall) - micros(boot)
+}

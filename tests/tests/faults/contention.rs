@@ -1,0 +1,112 @@
+//! Somebody else at the rows: locks held for long, in the wrong order, serialization failures; and
+//! workers that are asked to stop in the midst of everything.
+
+use std::time::Duration;
+
+use tasklock_test_support::proxy::Mode;
+
+use crate::arena::{Arena, TASKS};
+use crate::database::Database;
+use crate::draw::Draw;
+
+scenarios! {
+    deadlocks_and_serialization_failures on sqlite postgres => Never;
+    asked_to_stop_during_everything on sqlite postgres => Any;
+}
+
+/// An operator's transactions that lock rows in the wrong order, and long.
+pub(crate) async fn sabotage(database: &mut Database, draw: &mut Draw, sqlite: bool) {
+    let hold = Duration::from_millis(draw.below(200));
+    let statements: &[&str] = if sqlite {
+        &[
+            "BEGIN IMMEDIATE",
+            "UPDATE tasklock_job SET lock_worker = lock_worker",
+        ]
+    } else {
+        match draw.below(3) {
+            0 => &[
+                "BEGIN",
+                "SELECT FROM tasklock_job WHERE id % 2 = 0 FOR UPDATE",
+                "SELECT FROM tasklock_heartbeat FOR UPDATE",
+                "SELECT FROM tasklock_job ORDER BY id DESC FOR UPDATE",
+            ],
+            1 => &[
+                "BEGIN ISOLATION LEVEL SERIALIZABLE",
+                "SELECT * FROM tasklock_job",
+                "UPDATE tasklock_job SET lock_worker = lock_worker WHERE id % 3 = 0",
+            ],
+            _ => &[
+                "BEGIN ISOLATION LEVEL REPEATABLE READ",
+                "SELECT FROM tasklock_heartbeat ORDER BY job_id DESC FOR UPDATE",
+                "SELECT FROM tasklock_job ORDER BY id DESC FOR SHARE",
+            ],
+        }
+    };
+    for statement in statements {
+        // It may be the victim itself.
+        if database.run(statement).await.is_err() {
+            break;
+        }
+    }
+    tokio::time::sleep(hold).await;
+    let _ = database.run("ROLLBACK").await;
+}
+
+async fn deadlocks_and_serialization_failures(arena: &mut Arena) {
+    arena.fleet(3, TASKS);
+    let sqlite = arena.place.is_sqlite();
+    let seed = Draw::seed();
+    let saboteurs = (0..2).map(|number| {
+        let place = &arena.place;
+        async move {
+            let mut draw = Draw::new(seed + number);
+            let mut database = place.connect().await;
+            if !sqlite {
+                let _ = database.run("SET deadlock_timeout = '50ms'").await;
+            }
+            for _ in 0..25 {
+                sabotage(&mut database, &mut draw, sqlite).await;
+                tokio::time::sleep(Duration::from_millis(draw.below(60))).await;
+            }
+        }
+    });
+    let mut saboteurs: Vec<_> = saboteurs.map(Box::pin).collect();
+    let (one, two) = saboteurs.split_at_mut(1);
+    tokio::join!(one[0].as_mut(), two[0].as_mut());
+    drop(saboteurs);
+    arena.bitten += 50;
+}
+
+/// SIGTERM while it runs, is cut off, starved, paused, or has just been told so already.
+async fn asked_to_stop_during_everything(arena: &mut Arena) {
+    arena.fleet(3, TASKS);
+    for round in 0..12 {
+        let index = arena.holder();
+        let seat = &mut arena.seats[index];
+        match (round % 6, &seat.proxy) {
+            (1, Some(proxy)) => proxy.set(Mode::Hold),
+            (2, Some(proxy)) => proxy.set(Mode::LoseReplies),
+            (1 | 2, None) => drop(seat.tell("hog 2000")),
+            (3, _) => drop(seat.tell("starve 1500")),
+            (4, _) => drop(seat.tell("panic")),
+            (5, _) => seat.pause(Duration::from_millis(1_200)).await,
+            _ => {}
+        }
+        seat.worker.term();
+        if round % 4 == 3 {
+            // The second ends the grace period.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            if seat.worker.ended().is_none() {
+                seat.worker.term();
+            }
+        }
+        let status = seat.worker.wait_exit(crate::BOUND);
+        assert!(status.success(), "{status}: {}", seat.worker.report());
+        if let Some(proxy) = &seat.proxy {
+            proxy.set(Mode::Pass);
+            proxy.reset_all();
+        }
+        seat.restart();
+        arena.bitten += 1;
+    }
+}

@@ -1,0 +1,102 @@
+//! A network between the workers and their server that is slow, dead in one direction, or torn.
+
+use std::time::Duration;
+
+use tasklock_test_support::proxy::{Mode, Proxy};
+
+use crate::arena::{Arena, TASKS};
+
+scenarios! {
+    delayed on postgres => Never;
+    held_up_past_the_ttl on postgres => Never;
+    replies_are_lost on postgres => Never;
+    requests_are_lost on postgres => Never;
+    reset on postgres => Never;
+    cut_after_some_bytes on postgres => Never;
+    refused on postgres => Never;
+}
+
+const ROUNDS: usize = 6;
+/// Past the ttl.
+const LONG: Duration = Duration::from_millis(1_300);
+
+fn proxy(arena: &Arena, index: usize) -> &Proxy {
+    let proxy = arena.seats[index].proxy.as_ref();
+    proxy.expect("there is a proxy before a server")
+}
+
+/// A fault on the way of whoever holds the most, for some time; then all is well again.
+async fn disturb(arena: &mut Arena, modes: &[Mode], time: Duration) {
+    arena.fleet(2, TASKS);
+    for round in 0..ROUNDS {
+        let index = arena.holder();
+        proxy(arena, index).set(modes[round % modes.len()]);
+        tokio::time::sleep(time).await;
+        let proxy = proxy(arena, index);
+        proxy.set(Mode::Pass);
+        // A connection with bytes missing cannot be used again.
+        if modes
+            .iter()
+            .any(|mode| matches!(mode, Mode::LoseReplies | Mode::LoseRequests))
+        {
+            proxy.reset_all();
+        }
+        arena.bitten += 1;
+    }
+}
+
+/// Up to the longest that a call may take.
+async fn delayed(arena: &mut Arena) {
+    let each_way = [10, 30, 60].map(|millis| Mode::delay(Duration::from_millis(millis)));
+    disturb(arena, &each_way, LONG).await;
+}
+
+/// Statements arrive long after their sender was lost, and must change nothing.
+async fn held_up_past_the_ttl(arena: &mut Arena) {
+    disturb(arena, &[Mode::Hold], LONG).await;
+}
+
+/// What is asked for is done, and nobody hears of it: neither a success nor a loss.
+async fn replies_are_lost(arena: &mut Arena) {
+    disturb(arena, &[Mode::LoseReplies], LONG).await;
+    let lost = |index| proxy(arena, index).counts().lost_replies;
+    assert!(lost(0) + lost(1) > 0, "no reply was lost");
+}
+
+async fn requests_are_lost(arena: &mut Arena) {
+    disturb(arena, &[Mode::LoseRequests], LONG).await;
+    let lost = |index| proxy(arena, index).counts().lost_requests;
+    assert!(lost(0) + lost(1) > 0, "no request was lost");
+}
+
+/// Connections that are gone are opened again: nothing is lost by that alone.
+async fn reset(arena: &mut Arena) {
+    arena.fleet(2, TASKS);
+    for _ in 0..3 * ROUNDS {
+        let index = arena.holder();
+        let before = proxy(arena, index).counts();
+        proxy(arena, index).reset_all();
+        let reopened = || proxy(arena, index).counts().connections > before.connections;
+        tasklock_test_support::wait::eventually(crate::BOUND, reopened);
+        arena.bitten += 1;
+    }
+}
+
+async fn cut_after_some_bytes(arena: &mut Arena) {
+    let after = [1, 7, 40, 130, 600].map(|after| Mode::CutReplies { after });
+    disturb(arena, &after, Duration::from_millis(600)).await;
+}
+
+/// The server looks gone.
+async fn refused(arena: &mut Arena) {
+    arena.fleet(2, TASKS);
+    for _ in 0..ROUNDS {
+        let index = arena.holder();
+        proxy(arena, index).set(Mode::Refuse);
+        proxy(arena, index).reset_all();
+        tokio::time::sleep(LONG).await;
+        assert!(proxy(arena, index).counts().refused > 0);
+        proxy(arena, index).set(Mode::Pass);
+        arena.bitten += 1;
+    }
+}

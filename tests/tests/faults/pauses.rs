@@ -1,0 +1,164 @@
+//! Processes that stand still past their leases, anywhere in their work, and wake up beside a new owner.
+
+use std::time::Duration;
+
+use tasklock_test_support::process::boottime;
+
+use crate::arena::{Arena, TASKS, say};
+
+scenarios! {
+    stopped_twenty_times on sqlite postgres => Overlaps;
+    stopped_at_each_step on postgres => Overlaps;
+    stopped_at_each_step_without_the_file on sqlite => Overlaps;
+    stopped_shortly on sqlite postgres => Never;
+    stopped_in_a_guarded_transaction on postgres => Any;
+    stopped_in_a_guarded_transaction_of_the_file on sqlite => Any;
+}
+
+/// Past the ttl.
+const LONG: Duration = Duration::from_millis(1_300);
+/// Less than the margin: nobody may notice.
+const SHORT: Duration = Duration::from_millis(150);
+
+async fn stopped_twenty_times(arena: &mut Arena) {
+    arena.fleet(2, "a0,a1,s0,s1");
+    let mut times = Vec::new();
+    let mut attempts = 0;
+    while times.len() < 20 {
+        attempts += 1;
+        assert!(attempts < 100, "{} times only", times.len());
+        let seat = &arena.seats[arena.holder()];
+        seat.worker.stop();
+        let stopped = boottime();
+        let held = seat.held();
+        // Until the others have everything, so that it is sure to wake up too late. A process that is
+        // stopped while it writes to the file keeps it.
+        let wakes_late = match arena.place.is_sqlite() {
+            false => arena.place.taken_over_within(crate::BOUND, &held).await,
+            true => arena.place.taken_over_within(LONG, &held).await,
+        };
+        if wakes_late && !held.is_empty() {
+            times.push(boottime() - stopped);
+            arena.bitten += 1;
+        }
+        tokio::time::sleep(SHORT).await;
+        seat.worker.cont();
+    }
+    times.sort_unstable();
+    let at = |index: usize| times[index].as_millis();
+    say(&format!(
+        "{}: from SIGSTOP to the claim of every job that was held (ttl 1 s), {} times: min {} ms, \
+         median {} ms, max {} ms",
+        arena.place.name(),
+        times.len(),
+        at(0),
+        at(times.len() / 2),
+        at(times.len() - 1)
+    ));
+}
+
+/// The steps at which a process has a database's lock, or may have it.
+const LOCKING: [&str; 5] = [
+    "claim begun",
+    "claim to be committed",
+    "effect written",
+    "guard to be sent",
+    "guard held",
+];
+
+async fn stopped_at_each_step(arena: &mut Arena) {
+    stop_at(arena, &crate::kills::STEPS).await;
+}
+
+/// A process that is stopped while it has the file's one lock keeps everybody else waiting: a case of
+/// its own.
+async fn stopped_at_each_step_without_the_file(arena: &mut Arena) {
+    let free: Vec<&str> = crate::kills::STEPS
+        .into_iter()
+        .filter(|step| !LOCKING.contains(step))
+        .collect();
+    stop_at(arena, &free).await;
+}
+
+async fn stop_at(arena: &mut Arena, steps: &[&str]) {
+    arena.fleet(3, TASKS);
+    // One seat is left to take over. A process that stops may keep the file, for its other threads are in
+    // the midst of something: then nobody else comes to a step.
+    let at_once = if arena.place.is_sqlite() { 1 } else { 2 };
+    for pair in steps.chunks(at_once) {
+        for (seat, step) in arena.seats.iter().zip(pair) {
+            assert!(
+                seat.tell(&format!("stop {step}")),
+                "{}",
+                seat.worker.report()
+            );
+        }
+        for (seat, step) in arena.seats.iter().zip(pair) {
+            seat.stopped();
+            assert_eq!(seat.step().str("step"), Some(*step));
+        }
+        tokio::time::sleep(LONG).await;
+        for seat in &arena.seats[..pair.len()] {
+            seat.worker.cont();
+        }
+        arena.bitten += pair.len();
+    }
+}
+
+/// Nothing is lost by a pause that is shorter than the margin.
+async fn stopped_shortly(arena: &mut Arena) {
+    arena.fleet(2, "lasting,a0,a1");
+    let lasting = "SELECT fence FROM tasklock_job WHERE task = 'lasting'";
+    let fence = arena.place.number(lasting).await;
+    for round in 0..20 {
+        let seat = &arena.seats[round % 2];
+        if !seat.held().is_empty() {
+            arena.bitten += 1;
+        }
+        seat.pause(SHORT).await;
+        tokio::time::sleep(SHORT / 3).await;
+    }
+    assert_eq!(arena.place.number(lasting).await, fence, "it was lost");
+    arena.tell_all("finish");
+}
+
+/// Between the guard and its COMMIT: the server ends the transaction, somebody else takes over, and the
+/// COMMIT fails.
+async fn stopped_in_a_guarded_transaction(arena: &mut Arena) {
+    arena.fleet(2, "a0,s0");
+    for _ in 0..4 {
+        let index = arena.holder();
+        let seat = &arena.seats[index];
+        assert!(seat.tell("stop guard held"), "{}", seat.worker.report());
+        seat.stopped();
+        seat.step();
+        let held = seat.held();
+        // All of them, also the one whose row was locked by the guard.
+        arena.place.taken_over(&held).await;
+        seat.worker.cont();
+        arena.bitten += 1;
+    }
+}
+
+/// There the file has one lock, and no server that ends a transaction: everybody waits. When the process
+/// wakes up, its COMMIT succeeds, for nobody can have taken over.
+async fn stopped_in_a_guarded_transaction_of_the_file(arena: &mut Arena) {
+    arena.fleet(2, "a0,s0");
+    let claims = "SELECT count(*) FROM audit WHERE op = 'acquire'";
+    for _ in 0..4 {
+        let index = arena.holder();
+        let seat = &arena.seats[index];
+        assert!(seat.tell("stop guard held"), "{}", seat.worker.report());
+        seat.stopped();
+        seat.step();
+        let before = arena.place.number(claims).await;
+        tokio::time::sleep(LONG).await;
+        assert_eq!(
+            arena.place.number(claims).await,
+            before,
+            "a claim passed the lock"
+        );
+        seat.worker.cont();
+        arena.bitten += 1;
+    }
+}

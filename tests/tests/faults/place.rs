@@ -1,0 +1,157 @@
+//! The database of one scenario.
+
+use std::time::Duration;
+
+use tasklock_runtime::store::{Options, Source, connect};
+use tasklock_test_support::postgres::Server;
+use tasklock_test_support::wait::try_eventually_async;
+use tasklock_test_support::{postgres, sqlite};
+
+use super::BOUND;
+use crate::database::{Database, Rows};
+
+/// A fresh database, gone with this.
+pub(crate) struct Place {
+    kind: Kind,
+}
+
+enum Kind {
+    Sqlite(sqlite::File),
+    Postgres {
+        database: postgres::Database,
+        /// Where the scenario may do with the whole server as it likes.
+        server: Option<Server>,
+    },
+}
+
+impl Place {
+    pub(crate) async fn sqlite() -> Option<Self> {
+        Self::with(Kind::Sqlite(sqlite::file())).await
+    }
+
+    /// `None` where this run leaves servers out.
+    pub(crate) async fn postgres() -> Option<Self> {
+        let database = postgres::database().await?;
+        let server = None;
+        Self::with(Kind::Postgres { database, server }).await
+    }
+
+    /// On a server of its own.
+    pub(crate) async fn postgres_server() -> Option<Self> {
+        let server = Server::start().await?;
+        let database = server.database().await;
+        let server = Some(server);
+        Self::with(Kind::Postgres { database, server }).await
+    }
+
+    async fn with(kind: Kind) -> Option<Self> {
+        let place = Self { kind };
+        let source = Source::Url {
+            option: "the test",
+            url: place.url(),
+        };
+        let store = connect(source, &Options::default()).await;
+        let store = store.expect("the test's database can be reached");
+        store.migrate().await.expect("the database is empty");
+        store.close().await;
+        super::audit::install(&place).await;
+        Some(place)
+    }
+
+    pub(crate) fn is_sqlite(&self) -> bool {
+        matches!(self.kind, Kind::Sqlite(_))
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        if self.is_sqlite() {
+            "sqlite"
+        } else {
+            "postgres"
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        match &self.kind {
+            Kind::Sqlite(file) => file.url(),
+            Kind::Postgres { database, .. } => database.url().to_owned(),
+        }
+    }
+
+    /// The server, if the scenario has one of its own.
+    pub(crate) fn server(&self) -> Option<&Server> {
+        match &self.kind {
+            Kind::Postgres { server, .. } => server.as_ref(),
+            Kind::Sqlite(_) => None,
+        }
+    }
+
+    pub(crate) async fn connect(&self) -> Database {
+        let connected = Database::connect(&self.url()).await;
+        connected.expect("the test's database can be reached")
+    }
+
+    /// Carries out statements on a connection of their own.
+    pub(crate) async fn run(&self, sql: &str) -> Rows {
+        let answer = self.connect().await.run(sql).await;
+        answer.unwrap_or_else(|error| panic!("{error} in {sql}"))
+    }
+
+    /// The one number that a query answers.
+    pub(crate) async fn number(&self, sql: &str) -> i64 {
+        let rows = self.run(sql).await;
+        let text = rows[0][0].as_deref().unwrap_or("0");
+        text.parse().expect("a number")
+    }
+
+    /// Waits until these jobs have greater fences.
+    pub(crate) async fn taken_over(&self, leases: &[(i64, i64)]) {
+        let done = self.taken_over_within(BOUND, leases).await;
+        assert!(done, "not taken over within {BOUND:?}: {leases:?}");
+    }
+
+    /// Whether these jobs get greater fences so soon.
+    pub(crate) async fn taken_over_within(&self, bound: Duration, leases: &[(i64, i64)]) -> bool {
+        let mut database = self.connect().await;
+        try_eventually_async(bound, async || {
+            // A saboteur may hold the file; the next look comes soon.
+            let rows = database
+                .run("SELECT id, fence FROM tasklock_job")
+                .await
+                .ok()?;
+            let number = |text: &Option<String>| text.as_deref()?.parse::<i64>().ok();
+            let now: Vec<(i64, i64)> = rows
+                .iter()
+                .filter_map(|row| Some((number(&row[0])?, number(&row[1])?)))
+                .collect();
+            leases
+                .iter()
+                .all(|(job, fence)| now.iter().any(|(id, now)| id == job && now > fence))
+                .then_some(())
+        })
+        .await
+        .is_some()
+    }
+
+    /// Waits until every job has been started and finished anew: nothing was lost. The number of those
+    /// that were not within the bound.
+    pub(crate) async fn all_run_again(&self) -> i64 {
+        let seen = self.number("SELECT max(seq) FROM audit").await;
+        let ran = |op| {
+            format!("SELECT 1 FROM audit a WHERE a.job = j.id AND a.op = '{op}' AND a.seq > {seen}")
+        };
+        let left = format!(
+            "SELECT count(*) FROM tasklock_job j WHERE NOT EXISTS ({}) OR NOT EXISTS ({})",
+            ran("acquire"),
+            ran("finish")
+        );
+        let mut database = self.connect().await;
+        let none = try_eventually_async(BOUND, async || {
+            let rows = database.run(&left).await.ok()?;
+            (rows[0][0].as_deref() == Some("0")).then_some(0)
+        });
+        match none.await {
+            Some(none) => none,
+            None => self.number(&left).await,
+        }
+    }
+}
