@@ -179,7 +179,8 @@ fn fraction(text: &str, digits: Range<usize>) -> DurationError {
         &text[unit.clone()],
     )
     .filter(|_| digits.start == 0 && unit.end == text.len())
-    .map_or_else(|| "1s500ms".to_owned(), display_duration);
+    .map_or_else(String::new, display_duration);
+    let instead = or_else(instead, "1s500ms");
     let message = format!("a duration has no fractions: write \"{instead}\"");
     DurationError::new(digits.start..decimals.end, message)
 }

@@ -107,7 +107,8 @@ impl Timing {
     }
 
     fn survives_a_missed_beat(&self) -> bool {
-        self.heartbeat.saturating_mul(2).saturating_add(self.margin) <= self.ttl
+        // In numbers that nothing overflows: saturated sums of the longest durations would fit.
+        2 * self.heartbeat.as_nanos() + self.margin.as_nanos() <= self.ttl.as_nanos()
     }
 
     fn short_ttl(&self) -> TimingError {
@@ -120,7 +121,7 @@ impl Timing {
 
     fn out_of_proportion(&self) -> TimingError {
         // Each against its default share of the ttl: 1/3 and 1/5.
-        let heartbeat_is_worse = self.heartbeat.saturating_mul(3) >= self.margin.saturating_mul(5);
+        let heartbeat_is_worse = 3 * self.heartbeat.as_nanos() >= 5 * self.margin.as_nanos();
         let (option, value, most) = if heartbeat_is_worse {
             (
                 TimingOption::Heartbeat,

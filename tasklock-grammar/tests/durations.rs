@@ -160,6 +160,12 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "1,5",
         "a duration has no fractions: write \"1s500ms\"",
     ),
+    // Read as a duration it would be too long.
+    (
+        "3650.1d",
+        "3650.1",
+        "a duration has no fractions: write \"1s500ms\"",
+    ),
     ("0.5h", "0.5", "a duration has no fractions: write \"30m\""),
     (
         ".25s",

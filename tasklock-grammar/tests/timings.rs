@@ -180,4 +180,12 @@ fn absurd_values_do_not_overflow() {
     };
     assert!(timing.check().is_err());
     assert_eq!(timing.outage(), Duration::ZERO);
+
+    // Twice this heartbeat is more than the type holds.
+    let timing = Timing {
+        heartbeat: Duration::MAX / 2 + Duration::from_secs(1),
+        margin: Duration::from_secs(1),
+        ..timing
+    };
+    assert!(timing.check().is_err());
 }

@@ -68,6 +68,8 @@ pub(super) fn database_url(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn env(name: &str) -> Option<String> {
@@ -114,5 +116,30 @@ mod tests {
             parsed(Some(3), "TASKLOCK_CONCURRENCY", &env, "a number").ok(),
             Some(Some(3))
         );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever stands in a variable is what its text says, or an error of one line that names it.
+        #[test]
+        fn any_value_is_read_or_refused_by_name(
+            value in prop_oneof![any::<String>(), "[0-9]{0,22}(ms|s|m|h|d|)", "[+-]?[0-9]{1,22}"],
+        ) {
+            let env = |_: &str| Some(value.clone());
+            let read = duration(None, "TASKLOCK_X", &env);
+            let expected = (!value.is_empty()).then(|| parse_duration(&value)).transpose();
+            let number = parsed::<usize>(None, "TASKLOCK_X", &env, "a number");
+            let expected_number = (!value.is_empty()).then(|| value.parse::<usize>()).transpose();
+
+            prop_assert_eq!(read.as_ref().ok(), expected.as_ref().ok());
+            prop_assert_eq!(number.as_ref().ok(), expected_number.as_ref().ok());
+            for error in read.err().into_iter().chain(number.err()) {
+                let error = error.to_string();
+                let start = format!("TASKLOCK_X = {value:?}");
+                prop_assert!(error.starts_with(&start), "{error:?}");
+                prop_assert!(!error.contains(char::is_control), "{error:?}");
+            }
+        }
     }
 }
