@@ -56,6 +56,16 @@
 //!
 //! **Named leases** (a later stage) fit the same frame: a row of its own kind in which acquire is
 //! "insert, or take over if expired" by one upsert, renewed in the same batch.
+//!
+//! # Rows that this version did not write
+//!
+//! A later version's, or somebody's own: one of them must not stop the rest, and a statement that fails
+//! at one row fails for all, again and again. So no statement computes with a column unguarded. Instants
+//! are told and written between the years 1 and 9999, infinity included; counts stay between zero and
+//! the last number. A row is left alone, and waited for by nobody, if its state is unknown, if it has no
+//! fence left (a fence never wraps), if it is running and says no expiry (nobody knows that its owner is
+//! dead), and on SQLite if its due time, expiry or fence is no number. `UPDATE` such a row to free it. A
+//! claim drops side rows of the fence that it gives out or of later ones, which can be no renewals.
 
 mod connect;
 pub mod memory;

@@ -17,6 +17,7 @@ mod finish;
 mod guard;
 mod locks;
 mod names;
+mod odd_rows;
 mod release;
 mod renew;
 mod schema;
@@ -139,6 +140,13 @@ macro_rules! suite {
                 }
                 names {
                     any_name_is_itself_and_no_other,
+                }
+                odd_rows {
+                    one_odd_row_stops_nobody,
+                    a_held_row_may_be_edited,
+                    the_last_fence_is_given_out_once,
+                    a_later_versions_columns_are_no_trouble,
+                    among_random_rows_every_sane_one_is_claimed,
                 }
                 clock {
                     it_is_the_stores_own,

@@ -5,6 +5,7 @@
 //! pooler in transaction mode accepts LISTEN, and delivers nothing.
 
 mod beat;
+mod fragments;
 mod guard;
 mod listen;
 mod migrate;

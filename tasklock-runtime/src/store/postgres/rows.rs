@@ -4,8 +4,8 @@ use sqlx::postgres::PgRow;
 
 use super::column;
 use crate::lease::{LeaseKey, OwnerToken};
+use crate::store::sql::{next_at, next_in};
 use crate::store::{Claim, Finish, JobRow, span};
-use crate::task::{Next, micros};
 
 /// Leases as one array a column.
 pub(super) struct Keys<'a> {
@@ -36,18 +36,10 @@ pub(super) struct Ends<'a> {
 
 impl<'a> Ends<'a> {
     pub(super) fn of(ends: &'a [Finish]) -> Self {
-        let at = |next| match next {
-            Next::At(at) => Some(at),
-            Next::In(_) | Next::Dormant => None,
-        };
-        let within = |next| match next {
-            Next::In(delay) => Some(micros(delay)),
-            Next::At(_) | Next::Dormant => None,
-        };
         Self {
             keys: Keys::of(ends.iter().map(|end| &end.key)),
-            next_at: ends.iter().map(|end| at(end.next)).collect(),
-            next_in: ends.iter().map(|end| within(end.next)).collect(),
+            next_at: ends.iter().map(|end| next_at(end.next)).collect(),
+            next_in: ends.iter().map(|end| next_in(end.next)).collect(),
             outcomes: ends.iter().map(|end| end.outcome).collect(),
             errors: ends
                 .iter()

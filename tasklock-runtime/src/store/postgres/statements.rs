@@ -4,6 +4,7 @@
 //! `statement_timestamp()` stands in predicates, where the index can serve it and where being a little
 //! early errs to the safe side; `clock_timestamp()` in what is written.
 
+use super::fragments::Fragments;
 use crate::fault;
 use crate::store::schema::Names;
 use crate::store::sql::Text;
@@ -15,8 +16,6 @@ pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; \
     SET LOCAL idle_in_transaction_session_timeout = '2s'; \
     SELECT set_config('synchronous_commit', 'local', true) \
     WHERE current_setting('synchronous_commit') = 'off'";
-
-const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
 /// $1 tasks, $2 ttls in µs, $3 limit, $4 token, $5 worker. Each task's due rows are found in its own part
 /// of the index: with one index over all, due rows of a task that this worker does not have would
@@ -32,21 +31,24 @@ WITH t AS MATERIALIZED (
     FROM (SELECT * FROM t WHERE head <= statement_timestamp() ORDER BY head) t
     CROSS JOIN LATERAL (SELECT j.id FROM {s}{p}job j
         WHERE j.state = 'ready' AND j.task = t.task AND j.due_at <= statement_timestamp()
+          AND {claimable}
         ORDER BY j.due_at LIMIT $3 FOR UPDATE SKIP LOCKED) due
     LIMIT $3
-)
+), c AS (
 UPDATE {s}{p}job j
 SET state = 'running', lock_owner = $4, lock_worker = $5, fence = j.fence + 1,
     lock_until = clock_timestamp() + k.ttl * interval '1 microsecond',
-    attempt = j.attempt + 1, claimed_at = clock_timestamp()
+    attempt = {attempt_more}, claimed_at = clock_timestamp()
 FROM k WHERE j.id = k.id
-RETURNING j.id, j.task, j.fence, j.attempt, (extract(epoch FROM j.due_at) * 1000000)::bigint AS due_at";
+RETURNING j.id, j.task, j.fence, j.attempt, {due} AS due_at
+), {stray} SELECT * FROM c";
 
 /// $1 tasks, $2 limit. The side row is only a prefilter here: without it, long runs that are alive
 /// would fill the limit, and an expired one would never be reached.
 const LOCK_EXPIRED: &str = "
 SELECT j.id FROM {s}{p}job j
 WHERE j.state = 'running' AND j.lock_until < statement_timestamp() AND j.task = ANY($1::text[])
+  AND {claimable}
   AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h
       WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= statement_timestamp())
 ORDER BY j.lock_until LIMIT $2 FOR UPDATE OF j SKIP LOCKED";
@@ -54,27 +56,32 @@ ORDER BY j.lock_until LIMIT $2 FOR UPDATE OF j SKIP LOCKED";
 /// $1 tasks, $2 ttls in µs, $3 ids, $4 token, $5 worker. The rows are locked by now: this look at the
 /// side rows, in a snapshot taken after the locks, is the one that decides.
 const TAKE_EXPIRED: &str = "
+WITH c AS (
 UPDATE {s}{p}job j
 SET lock_owner = $4, lock_worker = $5, fence = j.fence + 1,
     lock_until = clock_timestamp() + t.ttl * interval '1 microsecond',
-    attempt = j.attempt + 1, crashes = j.crashes + 1, claimed_at = clock_timestamp()
+    attempt = {attempt_more}, crashes = {crash_more}, claimed_at = clock_timestamp()
 FROM unnest($1::text[], $2::bigint[]) AS t(task, ttl)
 WHERE t.task = j.task AND j.id = ANY($3::bigint[]) AND j.state = 'running'
-  AND j.lock_until < statement_timestamp()
+  AND j.lock_until < statement_timestamp() AND {claimable}
   AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h
       WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= statement_timestamp())
-RETURNING j.id, j.task, j.fence, j.attempt, (extract(epoch FROM j.due_at) * 1000000)::bigint AS due_at";
+RETURNING j.id, j.task, j.fence, j.attempt, {due} AS due_at
+), {stray} SELECT * FROM c";
 
-/// $1 tasks. The store's clock, and when something can happen to these tasks next.
+/// $1 tasks. The store's clock, and when something can happen to these tasks next: what no claim takes is
+/// left out, or they would be asked for without a pause.
 const NEXT_EVENT: &str = "
-SELECT {now} AS now, (extract(epoch FROM least(
+WITH e AS MATERIALIZED (SELECT least(
     (SELECT min((SELECT j.due_at FROM {s}{p}job j
-        WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = t.task
+        WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = t.task AND {claimable}
         ORDER BY j.due_at LIMIT 1)) FROM unnest($1::text[]) AS t(task)),
     (SELECT min(greatest(j.lock_until, h.lock_until))
      FROM {s}{p}job j LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence
-     WHERE j.state = 'running' AND j.task = ANY($1::text[]))
-) - clock_timestamp()) * 1000000)::bigint AS wait";
+     WHERE j.state = 'running' AND j.task = ANY($1::text[])
+       AND j.lock_until IS NOT NULL AND {claimable})
+) AS at)
+SELECT {now} AS now, {event} - {now} AS wait FROM e";
 
 /// $1 ids, $2 fences, $3 owners, $4 ttls in µs. KEY SHARE excludes takeover, finish and release, which
 /// all lock FOR UPDATE first, and skips a row that one of them has.
@@ -124,7 +131,7 @@ WITH k AS (
 )
 UPDATE {s}{p}job j
 SET state = 'ready', lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
-    attempt = greatest(j.attempt - 1, 0)
+    attempt = greatest(j.attempt, 1) - 1
 FROM k WHERE j.id = k.id
 RETURNING j.id";
 
@@ -188,9 +195,8 @@ FROM k WHERE j.id = k.id";
 const ROW: &str = "
 SELECT j.id, j.task, j.state = 'running' AS running, j.lock_owner AS owner, j.fence, j.attempt,
     j.crashes, j.last_outcome, j.last_error,
-    (extract(epoch FROM j.due_at) * 1000000)::bigint AS due_at,
-    (extract(epoch FROM greatest(j.lock_until, h.lock_until) - clock_timestamp()) * 1000000)::bigint
-        AS left_us
+    {due} AS due_at,
+    {until} - {now} AS left_us
 FROM {s}{p}job j LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence";
 
 /// The statements with the tables' names in place.
@@ -221,7 +227,8 @@ pub(super) struct Statements {
 
 impl Statements {
     pub(super) fn new(names: &Names) -> Self {
-        let fill = |sql: &str| Text::from(fault::statement(names.fill(&sql.replace("{now}", NOW))));
+        let fragments = Fragments::new();
+        let fill = |sql: &str| Text::from(fault::statement(names.fill(&fragments.fill(sql))));
         Self {
             now: fill("SELECT {now}"),
             claim_due: fill(CLAIM_DUE),

@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 
+use crate::task::{Next, micros};
+
 pub(super) use checkout::Checkout;
 pub(super) use forward::store_verbs;
 pub(super) use guard::{Hold, commit_held, no_row, refused};
@@ -31,5 +33,26 @@ impl From<String> for Text {
 impl SqlSafeStr for &Text {
     fn into_sql_str(self) -> SqlStr {
         AssertSqlSafe(Arc::clone(&self.0)).into_sql_str()
+    }
+}
+
+/// The first and the last instant that a store tells or writes: the years 1 and 9999. What a row says
+/// beyond them, infinity included, is cut to them, so that no sum of instants overflows.
+pub(super) const FIRST: i64 = -62_135_596_800_000_000;
+pub(super) const LAST: i64 = 253_402_300_799_000_000;
+
+/// The instant at which a job falls due again, if it is known.
+pub(super) fn next_at(next: Next) -> Option<i64> {
+    match next {
+        Next::At(at) => Some(at.clamp(FIRST, LAST)),
+        Next::In(_) | Next::Dormant => None,
+    }
+}
+
+/// How long after its end a job falls due again, in microseconds, if that is what is known.
+pub(super) fn next_in(next: Next) -> Option<i64> {
+    match next {
+        Next::In(delay) => Some(micros(delay).min(LAST)),
+        Next::At(_) | Next::Dormant => None,
     }
 }

@@ -12,6 +12,7 @@
 //! no lock and reads no page).
 
 mod beat;
+mod fragments;
 mod guard;
 mod migrate;
 mod rows;

@@ -7,8 +7,9 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{batch, column};
 use crate::lease::{LeaseKey, OwnerToken};
+use crate::store::sql::{next_at, next_in};
 use crate::store::{Claim, Finish, JobRow, Renewal, span};
-use crate::task::{Next, micros};
+use crate::task::micros;
 
 pub(super) fn ttls(tasks: &[(String, Duration)]) -> String {
     let ttls: Map<String, Value> = tasks
@@ -31,18 +32,13 @@ pub(super) fn renewals(renewals: &[Renewal]) -> String {
 
 pub(super) fn ends(ends: &[Finish]) -> String {
     batch(ends, |end| {
-        let (at, delay) = match end.next {
-            Next::At(at) => (Some(at), None),
-            Next::In(delay) => (None, Some(micros(delay))),
-            Next::Dormant => (None, None),
-        };
         let key = &end.key;
         json!([
             key.job,
             key.fence,
             key.owner.as_str(),
-            at,
-            delay,
+            next_at(end.next),
+            next_in(end.next),
             end.outcome,
             end.error
         ])
@@ -70,15 +66,21 @@ pub(super) fn claim(
 pub(super) fn job_row(row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
     Ok(JobRow {
         job: column(row, "id")?,
-        task: column(row, "task")?,
+        task: text(row, "task")?.unwrap_or_default(),
         running: column(row, "running")?,
-        owner: column::<Option<&str>>(row, "owner")?.map(OwnerToken::from_stored),
+        owner: text(row, "owner")?.map(|owner| OwnerToken::from_stored(&owner)),
         fence: column(row, "fence")?,
         left: column::<Option<i64>>(row, "left_us")?.map(span),
         due_at: column(row, "due_at")?,
         attempt: column(row, "attempt")?,
         crashes: column(row, "crashes")?,
-        last_outcome: column(row, "last_outcome")?,
-        last_error: column(row, "last_error")?,
+        last_outcome: text(row, "last_outcome")?,
+        last_error: text(row, "last_error")?,
     })
+}
+
+/// A text, or what a text may be read of: SQLite stores blobs in any column, and takes any bytes for text.
+fn text(row: &SqliteRow, name: &str) -> Result<Option<String>, sqlx::Error> {
+    let bytes: Option<&[u8]> = column(row, name)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }

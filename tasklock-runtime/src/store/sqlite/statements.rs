@@ -1,6 +1,7 @@
 //! The statements, written for SQLite. Instants are microseconds; SQLite's own clock shows
 //! milliseconds. Batches travel as JSON, read with `json_each`.
 
+use super::fragments::Fragments;
 use crate::fault;
 use crate::store::schema::Names;
 use crate::store::sql::Text;
@@ -9,40 +10,40 @@ use crate::store::sql::Text;
 /// writes can fail half-way, and one that reads the clock before it waits for the lock reads it early.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
 
-const NOW: &str = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000";
-
-/// ?1 {"task": ttl in µs}
+/// ?1 {"task": ttl in µs}. What no claim takes is left out, or it would be asked for without a pause.
 const NEXT_EVENT: &str = "
-SELECT {now} AS now, (SELECT min(at) FROM (
+SELECT {now} AS now, (SELECT {event} FROM (
     SELECT min(due_at) AS at FROM {p}job
-    WHERE state = 'ready' AND due_at IS NOT NULL AND task IN (SELECT key FROM json_each(?1))
+    WHERE state = 'ready' AND due_at IS NOT NULL AND {claimable}
+      AND task IN (SELECT key FROM json_each(?1))
     UNION ALL
     SELECT min(lock_until) FROM {p}job
-    WHERE state = 'running' AND task IN (SELECT key FROM json_each(?1)))) AS at";
+    WHERE state = 'running' AND {claimable}
+      AND task IN (SELECT key FROM json_each(?1)))) AS at";
 
 /// ?1 {"task": ttl in µs}, ?2 limit, ?3 token, ?4 worker
 const CLAIM_DUE: &str = "
 UPDATE {p}job
 SET state = 'running', lock_owner = ?3, lock_worker = ?4, fence = fence + 1,
     lock_until = {now} + (SELECT value FROM json_each(?1) WHERE key = task),
-    attempt = attempt + 1, claimed_at = {now}
+    attempt = {attempt_more}, claimed_at = {now}
 WHERE id IN (
     SELECT id FROM {p}job
-    WHERE state = 'ready' AND due_at <= {now} AND task IN (SELECT key FROM json_each(?1))
+    WHERE state = 'ready' AND due_at <= {now} AND {claimable} AND task IN (SELECT key FROM json_each(?1))
     ORDER BY due_at LIMIT ?2)
-RETURNING id, task, fence, attempt, due_at";
+RETURNING id, task, fence, attempt, {due} AS due_at";
 
 /// The same for rows whose lease has expired.
 const TAKE_EXPIRED: &str = "
 UPDATE {p}job
 SET lock_owner = ?3, lock_worker = ?4, fence = fence + 1,
     lock_until = {now} + (SELECT value FROM json_each(?1) WHERE key = task),
-    attempt = attempt + 1, crashes = crashes + 1, claimed_at = {now}
+    attempt = {attempt_more}, crashes = {crash_more}, claimed_at = {now}
 WHERE id IN (
     SELECT id FROM {p}job
-    WHERE state = 'running' AND lock_until < {now} AND task IN (SELECT key FROM json_each(?1))
+    WHERE state = 'running' AND lock_until < {now} AND {claimable} AND task IN (SELECT key FROM json_each(?1))
     ORDER BY lock_until LIMIT ?2)
-RETURNING id, task, fence, attempt, due_at";
+RETURNING id, task, fence, attempt, {due} AS due_at";
 
 /// ?1 [[id, fence, owner, ttl in µs], …]
 const RENEW: &str = "
@@ -87,14 +88,14 @@ WHERE state = 'running' AND lock_owner = ?1";
 
 /// ?1 task
 const TRIGGER_READ: &str = "
-SELECT state = 'running', due_at IS NOT NULL AND due_at <= {now} FROM {p}job
+SELECT state <> 'ready', due_at IS NOT NULL AND due_at <= {now} FROM {p}job
 WHERE task = ?1 AND unique_key = ''";
 const TRIGGER_WRITE: &str =
     "UPDATE {p}job SET due_at = {now} WHERE task = ?1 AND unique_key = '' AND state = 'ready'";
 
 /// ?1 task, ?2 schedule
 const DECLARED: &str = "
-SELECT schedule IS ?2, state FROM {p}job WHERE task = ?1 AND unique_key = ''";
+SELECT schedule IS ?2, state = 'ready' FROM {p}job WHERE task = ?1 AND unique_key = ''";
 /// ?1 task, ?2 schedule, ?3 due
 const DECLARE: &str = "
 INSERT INTO {p}job (task, unique_key, schedule, due_at, created_at) VALUES (?1, '', ?2, ?3, {now})
@@ -104,8 +105,9 @@ UPDATE {p}job SET schedule = ?2, due_at = ?3
 WHERE task = ?1 AND unique_key = '' AND state = 'ready'";
 
 const ROW: &str = "
-SELECT id, task, state = 'running' AS running, lock_owner AS owner, fence, attempt, crashes,
-    last_outcome, last_error, due_at, lock_until - {now} AS left_us
+SELECT id, task, state = 'running' AS running, lock_owner AS owner, {fence} AS fence,
+    {attempts} AS attempt, {crashes} AS crashes, last_outcome, last_error,
+    {due} AS due_at, {until} - {now} AS left_us
 FROM {p}job";
 
 /// The statements with the tables' names in place.
@@ -133,7 +135,8 @@ pub(super) struct Statements {
 
 impl Statements {
     pub(super) fn new(names: &Names, path: &std::path::Path) -> Self {
-        let fill = |sql: &str| Text::from(fault::statement(names.fill(&sql.replace("{now}", NOW))));
+        let fragments = Fragments::new();
+        let fill = |sql: &str| Text::from(fault::statement(names.fill(&fragments.fill(sql))));
         Self {
             path: path.to_path_buf(),
             now: fill("SELECT {now}"),

@@ -112,16 +112,14 @@ impl SqliteStore {
         let mut connection = self.checkout().await?;
         let mut tx = connection.begin_with(BEGIN).await?;
         for declared in declarations {
-            let found: Option<(bool, String)> = sqlx::query_as(&self.statements.declared)
+            let found: Option<(bool, bool)> = sqlx::query_as(&self.statements.declared)
                 .bind(&declared.task)
                 .bind(&declared.schedule)
                 .fetch_optional(&mut *tx)
                 .await?;
             let (statement, due) = match found {
                 None => (&self.statements.declare, declared.if_new),
-                Some((false, state)) if state == "ready" => {
-                    (&self.statements.reschedule, declared.if_changed)
-                }
+                Some((false, true)) => (&self.statements.reschedule, declared.if_changed),
                 Some(_) => continue,
             };
             sqlx::query(statement)
