@@ -59,13 +59,13 @@ pub use tasklock_macros::locked_task;
 pub use crate::client::Client;
 pub use crate::error::{Error, StoreError, StoreErrorKind};
 pub use crate::lease::{
-    BootClock, Clock, CommitError, GuardedTransaction, LeaseContext, LeaseKey, LeaseLost, Moment,
-    OwnerToken, RenewError,
+    BootClock, Clock, CommitError, FenceError, FencedTransaction, GuardedTransaction, LeaseContext,
+    LeaseKey, LeaseLost, Moment, OwnerToken, RenewError, fence_table,
 };
 pub use crate::runtime::{Runtime, RuntimeBuilder, ShutdownHandle, run};
 pub use crate::store::memory::Memory;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
-pub use crate::store::schema::{Dialect, Names, schema_sql};
+pub use crate::store::schema::{Dialect, Names, fence_table_sql, schema_sql};
 pub use crate::store::{Pool, Triggered};
 pub use crate::task::{BoxError, IntoOutcome, Next, OnLost, Outcome, TaskResult, TaskSpec};
 

@@ -81,6 +81,7 @@ mod clock;
 mod completing;
 mod context;
 mod deadline;
+mod fence;
 mod guard;
 mod identity;
 mod lost;
@@ -88,6 +89,7 @@ mod status;
 
 pub use clock::{BootClock, Clock, Moment};
 pub use context::{LeaseContext, RenewError};
+pub use fence::{FenceError, FencedTransaction, fence_table};
 pub use guard::{Anchor, CommitError, GuardedTransaction};
 pub use identity::{LeaseKey, OwnerToken};
 pub use lost::LeaseLost;
@@ -95,5 +97,7 @@ pub use lost::LeaseLost;
 pub(crate) use completing::Completing;
 pub(crate) use context::{ContextParts, RenewRequest};
 pub(crate) use deadline::Trust;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(crate) use fence::sealed::Fenced;
 pub use guard::sealed::Guarded;
 pub(crate) use status::LeaseStatus;

@@ -13,6 +13,7 @@ mod world;
 mod claim;
 mod clock;
 mod declare;
+mod fence;
 mod finish;
 mod guard;
 mod locks;
@@ -137,6 +138,19 @@ macro_rules! suite {
                     an_ended_run_commits_nothing,
                     a_transaction_completes_its_job_exactly_once,
                     another_stores_transaction_is_refused,
+                }
+                fence {
+                    a_smaller_fence_is_refused_and_cannot_be_committed,
+                    an_equal_and_a_greater_fence_pass,
+                    a_registration_goes_with_its_transaction,
+                    a_newer_fence_waits_for_the_older_transaction,
+                    an_equal_fence_waits_too,
+                    two_register_first,
+                    an_old_snapshot_does_not_help,
+                    another_name_is_not_touched,
+                    a_missing_table_is_said_with_its_sql,
+                    what_is_no_name_or_no_fence_is_refused,
+                    effects_come_in_the_order_of_their_fences,
                 }
                 names {
                     any_name_is_itself_and_no_other,

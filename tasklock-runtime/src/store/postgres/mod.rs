@@ -5,6 +5,7 @@
 //! pooler in transaction mode accepts LISTEN, and delivers nothing.
 
 mod beat;
+mod fence;
 mod fragments;
 mod guard;
 mod listen;

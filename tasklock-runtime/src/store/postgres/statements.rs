@@ -155,6 +155,21 @@ SET state = 'ready', lock_owner = NULL, lock_worker = NULL, lock_until = NULL, a
         clock_timestamp() + $3 * interval '1 microsecond')
 WHERE id = $1";
 
+/// $1 name, $2 fence; no row if a greater one is registered. In a foreign database. An equal fence is
+/// written too, so that a snapshot that had to wait for its lock fails; and where nothing is written, the
+/// row is locked all the same.
+pub(super) const REGISTER_FENCE: &str = "
+INSERT INTO tasklock_fence AS f (name, fence, updated_at) VALUES ($1, $2, clock_timestamp())
+ON CONFLICT (name) DO UPDATE SET fence = excluded.fence, updated_at = excluded.updated_at
+WHERE f.fence <= excluded.fence
+RETURNING f.fence";
+
+/// $1 name
+pub(super) const REGISTERED_FENCE: &str = "SELECT fence FROM tasklock_fence WHERE name = $1";
+
+/// $1 why. Fails, and so aborts the transaction; the reason stands in the server's log.
+pub(super) const ABORT: &str = "SELECT CAST($1::text AS bigint)";
+
 /// $1 token
 const BY_TOKEN: &str = "SELECT id, fence, lock_owner AS owner FROM {s}{p}job WHERE state = 'running' AND lock_owner = $1";
 

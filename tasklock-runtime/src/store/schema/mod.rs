@@ -219,6 +219,17 @@ pub fn schema_sql(dialect: Dialect, names: &Names) -> String {
     sql
 }
 
+/// The SQL of the table in which [`fence_table`](crate::fence_table) registers fences, for a database that
+/// does not hold the leases. The runtime never creates it: run this once there, like a migration of the
+/// application's own; running it again changes nothing.
+#[must_use]
+pub fn fence_table_sql(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Postgres => include_str!("postgres_fence.sql"),
+        Dialect::Sqlite => include_str!("sqlite_fence.sql"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

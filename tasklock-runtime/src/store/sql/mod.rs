@@ -1,6 +1,7 @@
 //! What the SQL stores share: control flow, retries, errors. Their statements they do not share.
 
 mod checkout;
+mod fence;
 mod forward;
 mod guard;
 mod renewer;
@@ -13,6 +14,7 @@ use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 use crate::task::{Next, micros};
 
 pub(super) use checkout::Checkout;
+pub(super) use fence::unregistered;
 pub(super) use forward::store_verbs;
 pub(super) use guard::{Hold, commit_held, no_row, refused};
 pub(super) use renewer::{Beat, SqlRenewer};

@@ -12,6 +12,7 @@
 //! no lock and reads no page).
 
 mod beat;
+mod fence;
 mod fragments;
 mod guard;
 mod migrate;
@@ -189,7 +190,8 @@ fn diagnose(error: &sqlx::Error) -> (StoreErrorKind, &'static str) {
             "this is no SQLite database, or a damaged one",
         ),
         1 if database.message().contains("no such table")
-            || database.message().contains("no such column") =>
+            || database.message().contains("no such column")
+            || database.message().contains("has no column named") =>
         {
             (
                 StoreErrorKind::Schema,

@@ -79,6 +79,15 @@ const GUARD: &str = "
 UPDATE {p}job SET fence = fence
 WHERE id = ?1 AND fence = ?2 AND lock_owner = ?3 AND state = 'running' RETURNING 1";
 
+/// ?1 name, ?2 fence; in a foreign file. A refused fence leaves a reference to a row that cannot be there,
+/// for no name is empty.
+pub(super) const REGISTER_FENCE: &str = "
+INSERT INTO tasklock_fence (name, fence, updated_at)
+VALUES (?1, ?2, strftime('%Y-%m-%d %H:%M:%f', 'now'))
+ON CONFLICT (name) DO UPDATE SET fence = max(fence, excluded.fence), updated_at = excluded.updated_at,
+    refused = CASE WHEN excluded.fence < fence THEN '' END
+RETURNING fence, refused IS NOT NULL";
+
 /// ?1 token
 const ABANDON: &str = "
 UPDATE {p}job
