@@ -137,11 +137,9 @@ impl Scheduler {
         fault::at("claim to be sent");
         let answer = timeout(CALL, self.store.claim(&request)).await;
         fault::at("claim answered");
-        let sent = if fault::has("the deadline is taken from the reply") {
-            self.clock.now()
-        } else {
-            sent
-        };
+        let late = fault::has("the deadline is taken from the reply")
+            || fault::has("now() in a long transaction");
+        let sent = if late { self.clock.now() } else { sent };
         let error = match answer {
             Ok(Ok(ClaimBatch { now, claims, wait })) => {
                 self.in_doubt.pop();

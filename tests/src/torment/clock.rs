@@ -1,6 +1,6 @@
 //! Clocks that are not the system's.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tasklock_runtime::{BootClock, Clock, Moment};
@@ -20,20 +20,29 @@ pub(crate) enum Faulty {
     Blind(Mutex<(u64, u64)>),
 }
 
-/// A longer gap between two readings is a suspend; a running worker reads it all the time.
+/// A longer gap between two readings is a suspend; a thread reads it all the time.
 const GAP: u64 = 300_000_000;
+const PERIOD: Duration = Duration::from_millis(10);
 
 /// The clock that `FAULT_CLOCK` names: `ahead SECONDS`, `rate FACTOR` or `blind`.
-pub(crate) fn wanted() -> Option<Faulty> {
+pub(crate) fn wanted() -> Option<Arc<Faulty>> {
     let text = std::env::var("FAULT_CLOCK").ok()?;
     let (kind, value) = text.split_once(' ').unwrap_or((&text, ""));
-    Some(match kind {
+    let clock = Arc::new(match kind {
         "suspended" => Faulty::Suspended,
         "ahead" => Faulty::Ahead(value.parse().expect("seconds")),
         "rate" => Faulty::Rate(value.parse().expect("a factor")),
         "blind" => Faulty::Blind(Mutex::new((BootClock.now().as_nanos(), 0))),
         _ => panic!("no such clock: {text}"),
-    })
+    });
+    let read = Arc::clone(&clock);
+    std::thread::spawn(move || {
+        loop {
+            read.now();
+            std::thread::sleep(PERIOD);
+        }
+    });
+    Some(clock)
 }
 
 impl Clock for Faulty {

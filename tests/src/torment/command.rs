@@ -3,8 +3,8 @@
 //! | command | |
 //! | --- | --- |
 //! | `kill STEP`, `stop STEP` | SIGKILL or SIGSTOP to itself at the next passage of this step |
-//! | `forget` | neither |
 //! | `hold MILLIS STEP` | each passage of this step takes this long |
+//! | `forget` | no step is special any more |
 //! | `suspend MILLIS` | the machine was suspended (for the clock `suspended`) |
 //! | `starve MILLIS` | every thread of the application's runtime is blocked |
 //! | `hog MILLIS` | every connection of the application's pool is in use |
@@ -27,7 +27,7 @@ use super::{effect, mistake, watch};
 pub(crate) const THREADS: usize = 2;
 const PERIOD: Duration = Duration::from_millis(10);
 
-static ARMED: Mutex<Option<(Deed, String)>> = Mutex::new(None);
+static ARMED: Mutex<Vec<(Deed, String)>> = Mutex::new(Vec::new());
 static IS_ARMED: AtomicBool = AtomicBool::new(false);
 static SUSPENDED: AtomicU64 = AtomicU64::new(0);
 static PANICKY: AtomicBool = AtomicBool::new(false);
@@ -65,13 +65,12 @@ pub fn at(step: &'static str) {
         return;
     }
     let mut armed = ARMED.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some((deed, _)) = armed.as_ref().filter(|(_, name)| name == step) else {
+    let Some(index) = armed.iter().position(|(_, name)| name == step) else {
         return;
     };
-    let deed = *deed;
+    let deed = armed[index].0;
     if !matches!(deed, Deed::Hold(_)) {
-        *armed = None;
-        IS_ARMED.store(false, Ordering::Release);
+        armed.remove(index);
     }
     drop(armed);
     match deed {
@@ -124,7 +123,7 @@ fn carry_out(text: &str) {
         "kill" => arm(Deed::Kill, rest),
         "stop" => arm(Deed::Stop, rest),
         "forget" => {
-            *ARMED.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            ARMED.lock().unwrap_or_else(PoisonError::into_inner).clear();
             IS_ARMED.store(false, Ordering::Release);
         }
         "hold" => {
@@ -154,6 +153,6 @@ fn carry_out(text: &str) {
 
 fn arm(deed: Deed, step: &str) {
     let mut armed = ARMED.lock().unwrap_or_else(PoisonError::into_inner);
-    *armed = Some((deed, step.to_owned()));
+    armed.push((deed, step.to_owned()));
     IS_ARMED.store(true, Ordering::Release);
 }

@@ -19,8 +19,6 @@ pub use command::{at, finishing, panicky};
 pub use effect::effect;
 pub use watch::Run;
 
-use std::sync::Arc;
-
 use tasklock_runtime::{Error, Runtime};
 
 /// A worker's `main`.
@@ -44,7 +42,7 @@ pub fn run() -> Result<(), Error> {
         tokio::spawn(command::obey());
         let mut builder = Runtime::builder();
         if let Some(clock) = clock::wanted() {
-            builder = builder.clock(Arc::new(clock));
+            builder = builder.clock(clock);
         }
         let runtime = builder.build().await?;
         mistake::must_have_been_made();

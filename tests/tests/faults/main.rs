@@ -13,12 +13,14 @@ mod arena;
 mod audit;
 mod draw;
 mod oracle;
+mod oracle_catches;
 mod place;
 mod seat;
 
 #[macro_use]
 mod scenario;
 mod contention;
+mod controls;
 mod inside;
 mod kills;
 mod network;

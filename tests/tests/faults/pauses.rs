@@ -10,7 +10,7 @@ scenarios! {
     stopped_twenty_times on sqlite postgres => Overlaps;
     stopped_at_each_step on postgres => Overlaps;
     stopped_at_each_step_without_the_file on sqlite => Overlaps;
-    stopped_shortly on sqlite postgres => Never;
+    stopped_shortly on sqlite postgres => Any;
     stopped_in_a_guarded_transaction on postgres => Any;
     stopped_in_a_guarded_transaction_of_the_file on sqlite => Any;
 }

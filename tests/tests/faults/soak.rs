@@ -18,25 +18,30 @@ use crate::contention::sabotage;
 use crate::draw::Draw;
 use crate::kills::STEPS;
 use crate::place::Place;
+use crate::scenario::run;
 use crate::seat::Seat;
 
 /// In a test run.
-const SECONDS: u64 = 40;
+const SECONDS: u64 = 30;
 const WORKERS: usize = 5;
 const TASKS: &str = "a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,s0,s1,s2,s3,s4,s5,s6,s7,s8,s9";
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn sqlite() {
-    if let Some(place) = Place::sqlite().await {
-        soak(place).await;
-    }
+#[test]
+fn sqlite() {
+    run(async {
+        if let Some(place) = Place::sqlite().await {
+            soak(place).await;
+        }
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn postgres() {
-    if let Some(place) = Place::postgres_server().await {
-        soak(place).await;
-    }
+#[test]
+fn postgres() {
+    run(async {
+        if let Some(place) = Place::postgres_server().await {
+            soak(place).await;
+        }
+    });
 }
 
 /// What can be done to one worker.

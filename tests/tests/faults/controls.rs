@@ -1,0 +1,191 @@
+//! Negative controls: the runtime with a known mistake, or on a clock that breaks an assumption, under a
+//! fault that makes it show. The oracle must catch each one; and under the same fault it must find nothing
+//! to say of the runtime as it is.
+
+use std::time::Duration;
+
+use tasklock_test_support::wait::try_eventually;
+
+use crate::arena::{Arena, say};
+use crate::place::Place;
+
+/// Past the ttl.
+const LONG: Duration = Duration::from_millis(1_300);
+/// The step is passed within this time, or the round is void.
+const SOON: Duration = Duration::from_secs(5);
+/// A fault without which nothing would show may miss its moment; a control that is never caught fails.
+const TRIES: usize = 3;
+
+type Variables = &'static [(&'static str, &'static str)];
+
+/// `controls! { test on places: fault, with a mistake => the property that breaks; without it; … }`
+macro_rules! controls {
+    ($($test:ident on $($place:ident)+: $fault:ident, $with:expr => $property:literal, else $without:expr;)+) => {
+        mod caught {
+            $(#[test]
+            fn $test() {
+                std::thread::scope(|scope| {
+                    $(scope.spawn(|| $crate::scenario::run(async {
+                        if $crate::place::Place::$place().await.is_none() {
+                            return;
+                        }
+                        let name = stringify!($test);
+                        let place = async || $crate::place::Place::$place().await.expect("it is there");
+                        let mut caught = false;
+                        let mut tries = 0;
+                        // Whether the two workers meet in the window is up to the machine.
+                        while !caught && tries < super::TRIES {
+                            let mut arena = super::arena(place().await, $with);
+                            super::$fault(&mut arena).await;
+                            caught = super::is_caught(arena, name, $property).await;
+                            tries += 1;
+                        }
+                        assert!(caught, "{name} was never caught as {}", $property);
+                        let mut arena = super::arena(place().await, $without);
+                        super::$fault(&mut arena).await;
+                        super::must_be_sound(arena, name, $property).await;
+                    }));)+
+                });
+            })+
+        }
+    };
+}
+
+controls! {
+    deadline_from_the_reply on sqlite postgres: a_late_answer_to_a_claim,
+        &[("FAULT_MISTAKE", "the deadline is taken from the reply")] => "P3", else &[];
+    non_sticky_loss on sqlite postgres: renewals_are_confirmed_late,
+        &[("FAULT_MISTAKE", "a late renewal revives the lease")] => "P5", else &[];
+    // The local clock would keep a paused handler from its COMMIT; the guard must not need it. On SQLite a
+    // transaction has the file's lock from its first write on: there a guard without a fence lets
+    // nothing through.
+    guard_without_fence on postgres: pauses_before_the_guard,
+        &[("FAULT_MISTAKE", "the guard ignores the fence"), ("FAULT_CLOCK", "blind")] => "P4",
+        else &[("FAULT_CLOCK", "blind")];
+    ends_without_fence on sqlite postgres: pauses_before_the_end,
+        &[("FAULT_MISTAKE", "ends ignore the fence")] => "P6", else &[];
+    now_in_a_long_transaction on postgres: a_long_claim,
+        &[("FAULT_MISTAKE", "now() in a long transaction")] => "P3", else &[];
+    takeover_without_renewals on sqlite postgres: time_passes,
+        &[("FAULT_MISTAKE", "takeover ignores renewals")] => "P2", else &[];
+    clock_without_suspend on sqlite postgres: pauses,
+        &[("FAULT_CLOCK", "blind")] => "P3", else &[];
+    clock_beyond_the_margin on sqlite postgres: renewals_cease,
+        &[("FAULT_CLOCK", "rate 0.6")] => "P3", else &[];
+}
+
+fn arena(place: Place, variables: Variables) -> Arena {
+    let mut arena = Arena::new(place);
+    for _ in 0..2 {
+        arena.seat("a0,a1,s0,s1", variables);
+    }
+    arena.holder();
+    arena
+}
+
+async fn is_caught(mut arena: Arena, control: &str, property: &str) -> bool {
+    let verdict = arena.verdict().await;
+    let mut broken = verdict.violations.iter();
+    let caught = broken.find(|violation| violation.starts_with(property));
+    let found = format!("{} violations", verdict.violations.len());
+    let example = caught.map_or("not caught", |caught| caught);
+    say(&format!(
+        "control {control} on {}: {found}, {property}: {example}",
+        arena.place.name()
+    ));
+    caught.is_some()
+}
+
+/// Without the mistake the same fault does not break this property.
+async fn must_be_sound(mut arena: Arena, control: &str, property: &str) {
+    let verdict = arena.verdict().await;
+    let mut broken = verdict.violations.iter();
+    let broken = broken.find(|violation| violation.starts_with(property));
+    assert_eq!(
+        broken,
+        None,
+        "{control} on {}, without it",
+        arena.place.name()
+    );
+}
+
+/// The first worker gets all jobs while a step of its claim takes nearly a ttl; the other is there again
+/// before they expire.
+async fn late_claims(arena: &mut Arena, step: &str) {
+    let (slow, other) = (&arena.seats[0], &arena.seats[1]);
+    assert!(
+        slow.tell(&format!("hold 900 {step}")),
+        "{}",
+        slow.worker.report()
+    );
+    for _ in 0..4 {
+        other.worker.stop();
+        let held = other.held();
+        arena.place.taken_over_within(2 * LONG, &held).await;
+        other.worker.cont();
+        tokio::time::sleep(LONG).await;
+    }
+}
+
+async fn a_late_answer_to_a_claim(arena: &mut Arena) {
+    late_claims(arena, "claim answered").await;
+}
+
+/// Long after its transaction began; and no renewal comes before the other can look.
+async fn a_long_claim(arena: &mut Arena) {
+    arena.seats[0].tell("hold 800 renewal to be sent");
+    late_claims(arena, "claim begun").await;
+}
+
+/// Each passage of a step takes this long.
+async fn hold(arena: &mut Arena, millis: u64, step: &str) {
+    arena.tell_all(&format!("hold {millis} {step}"));
+    tokio::time::sleep(4 * LONG).await;
+}
+
+/// The second of two in a row comes after the deadline that the first one gave.
+async fn renewals_are_confirmed_late(arena: &mut Arena) {
+    hold(arena, 600, "renewal confirmed").await;
+}
+
+async fn renewals_cease(arena: &mut Arena) {
+    hold(arena, 3_000, "renewal to be sent").await;
+}
+
+async fn time_passes(_: &mut Arena) {
+    tokio::time::sleep(3 * LONG).await;
+}
+
+async fn pauses(arena: &mut Arena) {
+    for _ in 0..3 {
+        arena.seats[arena.holder()].pause(LONG).await;
+    }
+}
+
+async fn pauses_before_the_guard(arena: &mut Arena) {
+    pause_at(arena, "guard to be sent").await;
+}
+
+async fn pauses_before_the_end(arena: &mut Arena) {
+    pause_at(arena, "lease sealed").await;
+}
+
+/// Stops a worker at a step until the other has taken its jobs.
+async fn pause_at(arena: &mut Arena, step: &str) {
+    for _ in 0..6 {
+        let seat = &arena.seats[arena.holder()];
+        if !seat.tell(&format!("stop {step}")) {
+            return;
+        }
+        let pid = seat.worker.pid();
+        let stopped = || {
+            tasklock_test_support::process::states(pid)
+                .contains(&'T')
+                .then_some(())
+        };
+        if try_eventually(SOON, stopped).is_some() {
+            tokio::time::sleep(LONG).await;
+        }
+        seat.tell("forget");
+    }
+}

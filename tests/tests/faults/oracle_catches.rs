@@ -1,0 +1,136 @@
+//! The oracle itself: it has nothing to say of a sound log, and names the property of an unsound one.
+
+use tasklock_tests::torment::ledger::Belief;
+
+use crate::audit::{Entry, Op};
+use crate::oracle::{Evidence, judge};
+
+/// Instants in milliseconds.
+fn entry(op: Op, fence: i64, owner: &str, at: i64, until: i64) -> Entry {
+    Entry {
+        seq: 0,
+        op,
+        job: 1,
+        fence,
+        owner: owner.into(),
+        until: until * 1_000,
+        at: at * 1_000,
+        tx: 0,
+    }
+}
+
+fn belief(fence: i64, owner: &str, last_ok: u64) -> Belief {
+    Belief {
+        job: 1,
+        fence,
+        owner: owner.into(),
+        last_ok: last_ok * 1_000_000,
+        first_lost: last_ok * 1_000_000 + 1,
+        revived: 0,
+        last_canary: 0,
+        acknowledged: 0,
+        completed: false,
+    }
+}
+
+/// One is claimed, renewed, writes and is taken over; the next one finishes.
+fn sound() -> Evidence {
+    let mut log = vec![
+        entry(Op::Acquire, 1, "a", 0, 1_000),
+        entry(Op::Renew, 1, "a", 200, 1_200),
+        entry(Op::Effect, 1, "a", 300, 0),
+        entry(Op::Acquire, 2, "b", 1_200, 2_200),
+        entry(Op::Effect, 2, "b", 1_300, 0),
+        entry(Op::Release, 2, "b", 1_400, 0),
+        entry(Op::Acquire, 3, "c", 1_400, 2_400),
+        entry(Op::Finish, 3, "c", 1_500, 0),
+        entry(Op::Acquire, 4, "d", 1_600, 2_600),
+    ];
+    number(&mut log);
+    let mut first = belief(1, "a", 900);
+    first.acknowledged = 1;
+    Evidence {
+        log,
+        beliefs: vec![first, belief(2, "b", 1_390), belief(3, "c", 1_490)],
+        offset: 0,
+    }
+}
+
+fn number(log: &mut [Entry]) {
+    for (entry, seq) in log.iter_mut().zip(1..) {
+        // Not right behind one another: an end right behind an effect came in its transaction.
+        entry.seq = 10 * seq;
+    }
+}
+
+#[test]
+fn a_sound_log_is_sound() {
+    let verdict = judge(&sound());
+    assert_eq!(verdict.violations, [""; 0]);
+    assert_eq!((verdict.overlaps, verdict.canaries), (0, 0));
+    assert_eq!(verdict.takeovers.len(), 1);
+    assert_eq!(verdict.margins[0].as_millis(), 300);
+}
+
+#[test]
+fn each_property_is_watched() {
+    type Change = fn(&mut Evidence);
+    let changes: [(&str, Change); 17] = [
+        ("P1: a fence", |it| it.log[3].fence = 1),
+        ("P1: an owner", |it| it.log[3].owner = "a".into()),
+        ("P1: held", |it| it.beliefs[1].owner = "x".into()),
+        ("P1: held", |it| it.beliefs[1].fence = 9),
+        ("P2: before the expiry", |it| it.log[3].at = 1_199_000),
+        ("P2: before the release", |it| it.log[6].at = 1_399_000),
+        ("P2: an expiry", |it| it.log[1].until = 999_000),
+        ("P3: fence 1 was", |it| {
+            it.beliefs[0].last_ok = 1_202_000_000
+        }),
+        ("P3: a renewal", |it| {
+            it.log.insert(4, entry(Op::Renew, 1, "a", 1_250, 2_250))
+        }),
+        ("P4", |it| {
+            it.log.insert(4, entry(Op::Effect, 1, "a", 1_250, 0))
+        }),
+        ("P4", |it| it.log[2].owner = "x".into()),
+        ("P4", |it| {
+            it.log.insert(6, entry(Op::Effect, 2, "b", 1_400, 0))
+        }),
+        ("P5", |it| it.beliefs[0].revived = 1),
+        ("P6: an end", |it| {
+            it.log.insert(8, entry(Op::Finish, 3, "c", 1_550, 0))
+        }),
+        ("P6: ended", |it| it.beliefs[2].last_ok = 1_510_000_000),
+        ("P8", |it| it.beliefs[0].acknowledged = 2),
+        ("P8", |it| it.beliefs[1].completed = true),
+    ];
+    for (wanted, change) in changes {
+        let mut evidence = sound();
+        change(&mut evidence);
+        number(&mut evidence.log);
+        let violations = judge(&evidence).violations;
+        assert!(
+            violations.iter().any(|found| found.starts_with(wanted)),
+            "{wanted}: {violations:?}"
+        );
+    }
+}
+
+#[test]
+fn an_unguarded_effect_that_comes_too_late_is_counted() {
+    let mut evidence = sound();
+    evidence.beliefs[0].last_canary = 1_202_000_000;
+    let verdict = judge(&evidence);
+    assert_eq!((verdict.canaries, verdict.violations.len()), (1, 0));
+}
+
+#[test]
+fn a_completion_may_be_logged_before_its_commit() {
+    let mut evidence = sound();
+    // In one transaction with an effect: believed in until its COMMIT.
+    evidence.log.insert(7, entry(Op::Effect, 3, "c", 1_499, 0));
+    number(&mut evidence.log);
+    evidence.log[8].seq = evidence.log[7].seq + 1;
+    evidence.beliefs[2].last_ok = 1_510_000_000;
+    assert_eq!(judge(&evidence).violations, [""; 0]);
+}
