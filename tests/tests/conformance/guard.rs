@@ -136,6 +136,37 @@ pub(crate) async fn a_former_owner_commits_nothing(world: &World) {
     assert_eq!(sql.effects().await, "0");
 }
 
+/// A pauses, B claims; A finishes, renews, gives back and commits: each in vain, and B's row is as it was.
+pub(crate) async fn a_paused_owner_finishes_renews_and_commits_in_vain(world: &World) {
+    let Some(mut sql) = application(world).await else {
+        return;
+    };
+    let (a, b) = (world.store().await, world.store().await);
+    let mut observer = world.observer().await;
+    for begin in begins(&sql) {
+        let first = held(&*a, begin, SHORT).await;
+        let mut heartbeat = renewer(&*a).await;
+        let second = taken_over(&*b, begin, LONG).await;
+        let before = observer.see(second.key.job).await;
+        let ends = [end(&first.key, Next::Dormant)];
+        assert_eq!(a.finish(&ends).await.unwrap(), NONE, "{begin}");
+        let renewals = [renewal(&first.key, LONG)];
+        assert_eq!(heartbeat.renew(&renewals).await.unwrap(), NONE, "{begin}");
+        let keys = [first.key.clone()];
+        assert_eq!(a.release(&keys).await.unwrap(), NONE, "{begin}");
+        for complete in [false, true] {
+            let anchor = anchor(&*a, &first);
+            let committed = sql.effect(begin, &*anchor, complete, async {}).await;
+            assert!(
+                matches!(committed, Err(CommitError::Lost(LeaseLost::TakenOver))),
+                "{begin}: {committed:?}"
+            );
+        }
+        assert_eq!(observer.see(second.key.job).await, before, "{begin}");
+    }
+    assert_eq!(sql.effects().await, "0");
+}
+
 /// The transaction has seen the lease held, in its snapshot.
 pub(crate) async fn a_takeover_during_the_transaction_refuses_it(world: &World) {
     let Some(mut sql) = application(world).await else {

@@ -135,6 +135,7 @@ macro_rules! suite {
                     it_commits_while_the_lease_is_held,
                     a_former_owner_commits_nothing,
                     a_takeover_during_the_transaction_refuses_it,
+                    a_paused_owner_finishes_renews_and_commits_in_vain,
                     an_ended_run_commits_nothing,
                     a_transaction_completes_its_job_exactly_once,
                     another_stores_transaction_is_refused,
