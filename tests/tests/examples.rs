@@ -108,6 +108,20 @@ fn worker_and_fence(line: &str) -> (u64, u64) {
 }
 
 #[test]
+fn guarded_commit_refuses_the_worker_that_was_stopped() {
+    let folder = TempDir::new();
+    let story = Worker::spawn(&mut command(example("guarded_commit"), folder.path()));
+    let booked = story.wait_for(BOUND, |event| event.line.contains("booked, fence "));
+    let refused = story.wait_for(BOUND, |event| event.line.contains("refused, fence "));
+    let [(new, after), (old, before)] = [&booked, &refused].map(|it| worker_and_fence(&it.line));
+    assert_ne!(new, old);
+    assert!(after > before, "{}", story.report());
+    assert!(refused.line.contains("not committed"), "{}", refused.line);
+    story.wait_for(BOUND, |event| event.line == "entries: 1");
+    ends_with(&story, 0);
+}
+
+#[test]
 fn rates_imports_a_file_whole_or_not_at_all_on_sqlite() {
     imports(&sqlite::file().url());
 }
