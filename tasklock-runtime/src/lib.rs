@@ -33,6 +33,11 @@
 //! - `run`: what a worker does
 //! - `client` and `runtime`: what an application calls
 //!
+//! # What is promised
+//!
+//! `GUARANTEES.md` in the repository says for each store what holds, under which assumptions, what is
+//! impossible, and which test shows it.
+//!
 //! # Cargo features
 //!
 //! - `sqlite` (default): leases in a SQLite file, for one machine

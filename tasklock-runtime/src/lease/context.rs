@@ -169,7 +169,13 @@ impl LeaseContext {
     ///
     /// Works at READ COMMITTED, REPEATABLE READ and SERIALIZABLE on Postgres. On SQLite begin the
     /// transaction with `BEGIN IMMEDIATE` (`pool.begin_with("BEGIN IMMEDIATE")`): a deferred one works
-    /// too, but answers [`Retry`](CommitError::Retry) where another writer came between.
+    /// too, but answers [`Retry`](CommitError::Retry) where another writer came between. After any error
+    /// of a statement in it give the transaction up: on SQLite it may be over by then, and what follows
+    /// is committed unguarded.
+    ///
+    /// It must be the outermost transaction: of a nested one `Ok` means that its savepoint was released,
+    /// and no more. What is promised on which store, and what shows it, stands in the repository's
+    /// `GUARANTEES.md`.
     ///
     /// # Errors
     ///

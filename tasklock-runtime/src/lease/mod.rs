@@ -37,7 +37,9 @@
 //! it was carried out. The store grants up to `s + ttl`; the process believes up to
 //! `t0 + ttl - margin`. The statement was carried out after it was sent, so in real time the
 //! store's expiry comes at least `margin` after the local deadline, as long as the two clocks'
-//! rates differ by less than `margin / ttl`. Nothing is assumed about what the clocks *show*. A reply
+//! rates differ by less than `margin / ttl`. Nothing is assumed about what the clocks *show*, only that
+//! nobody sets the store's forward by more than the margin in between (GUARANTEES.md tells what falls
+//! when an assumption does, and what does not). A reply
 //! that is slow only makes the belief shorter, and one that comes after the deadline it was to
 //! extend is ignored ([`LeaseStatus::extend`]). The local clock counts suspended time
 //! ([`BootClock`]), for the store's clock did not stop either.
@@ -60,8 +62,8 @@
 //! a renewal of one row never overlap: either the renewal committed first, and the takeover, which
 //! looks at the renewed expiry in a statement of its own *after* it has the lock, finds the lease
 //! alive; or the takeover committed first, and the renewal finds another owner and changes nothing.
-//! A guard (`commit`, a later stage) takes the same shared lock inside the caller's transaction, and
-//! so excludes takeover, but not heartbeats, until that transaction ends. Renewals go to a side row
+//! A guard (`commit`, `complete_in`) locks the row inside the caller's transaction in a mode that
+//! excludes takeover, but not heartbeats, until that transaction ends. Renewals go to a side row
 //! where the store has many writers, so that a guarded transaction at a snapshot isolation level
 //! does not fail because of its own heartbeat. `store` tells how each database does it.
 //!

@@ -4,8 +4,8 @@
 //! nothing. Every write is one `BEGIN IMMEDIATE` transaction, or one statement, which amounts to the
 //! same. What that costs: *any* write transaction in the same file, the application's own included,
 //! holds up every claim, end and heartbeat until it ends, and a process that is stopped inside one
-//! holds them up until it goes on or dies. Keep them shorter than a lease's margin, or put the leases
-//! into a file of their own.
+//! holds them up until it goes on or dies. Keep them shorter than the outage that a lease survives
+//! (`ttl - margin - heartbeat - ttl/8`), or put the leases into a file of their own.
 //!
 //! Connections of one process: one for claims and ends, one for the heartbeat, one that reads
 //! `PRAGMA data_version` twenty times a second to see that another connection has written (it takes
