@@ -1,7 +1,7 @@
 //! Where this library's own tests make it fail.
 //!
-//! Each step after which a crash or a pause leaves something else behind is marked by [`at`]. A test
-//! program installs [`Faults`], and kills or stops its process there, or makes the library behave as if
+//! Each step after which a crash or a pause leaves something else behind is marked by `at`. A test
+//! program installs `Faults`, and kills or stops its process there, or makes the library behave as if
 //! it had a known mistake, to see that the tests notice. Without the feature `__faults` nothing of this
 //! is compiled: every function here is empty.
 

@@ -64,7 +64,7 @@ async fn panics_and_aborts(arena: &mut Arena) {
 }
 
 /// What a worker's clock shows does not matter, nor that it goes a tenth too fast or too slow: within a
-/// ttl that is less than the margin.
+/// ttl that is less than the margin. Holders die, or are cut off from their renewals.
 async fn clocks_that_differ(arena: &mut Arena) {
     for clock in ["ahead 3600", "rate 0.9", "rate 1.1"] {
         arena.seat(TASKS, &[("FAULT_CLOCK", clock)]);
@@ -79,6 +79,10 @@ async fn clocks_that_differ(arena: &mut Arena) {
         arena.seats[index].restart();
         arena.bitten += 1;
     }
+    arena.tell_all("hold 1500 renewal to be sent");
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    arena.tell_all("forget");
+    arena.bitten += 4;
 }
 
 /// A process that wakes up from a suspend knows by its clock alone.

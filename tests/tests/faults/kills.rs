@@ -12,9 +12,10 @@ scenarios! {
 }
 
 /// Every step after which a crash leaves something else behind.
-pub(crate) const STEPS: [&str; 18] = [
+pub(crate) const STEPS: [&str; 19] = [
     "claim to be sent",
     "claim begun",
+    "due rows claimed",
     "claim to be committed",
     "claim answered",
     "lease kept",

@@ -14,6 +14,7 @@ scenarios! {
     reset on postgres => Never;
     cut_after_some_bytes on postgres => Never;
     refused on postgres => Never;
+    accepted_and_never_answered on postgres => Never;
 }
 
 const ROUNDS: usize = 6;
@@ -61,6 +62,12 @@ async fn replies_are_lost(arena: &mut Arena) {
     disturb(arena, &[Mode::LoseReplies], LONG).await;
     let lost = |index| proxy(arena, index).counts().lost_replies;
     assert!(lost(0) + lost(1) > 0, "no reply was lost");
+    // A COMMIT among them: neither a success nor a loss. The oracle finds every acknowledged one.
+    let mut events = arena.seats.iter().flat_map(|seat| seat.worker.events());
+    assert!(
+        events.any(|event| event.is("unknown")),
+        "no COMMIT was in doubt"
+    );
 }
 
 async fn requests_are_lost(arena: &mut Arena) {
@@ -85,6 +92,26 @@ async fn reset(arena: &mut Arena) {
 async fn cut_after_some_bytes(arena: &mut Arena) {
     let after = [1, 7, 40, 130, 600].map(|after| Mode::CutReplies { after });
     disturb(arena, &after, Duration::from_millis(600)).await;
+}
+
+/// Somebody in between takes every connection and passes nothing on, for less than the documented bound of
+/// 7.5 s: the attempt that hangs when that ends must not cost the lease.
+async fn accepted_and_never_answered(arena: &mut Arena) {
+    arena.fleet(1, "lasting");
+    let fence = "SELECT fence FROM tasklock_job WHERE task = 'lasting'";
+    let before = arena.place.number(fence).await;
+    for _ in 0..3 {
+        proxy(arena, 0).set(Mode::LoseRequests);
+        proxy(arena, 0).reset_all();
+        tokio::time::sleep(Duration::from_millis(7_200)).await;
+        proxy(arena, 0).set(Mode::Pass);
+        let renewals = "SELECT count(*) FROM audit WHERE op = 'renew'";
+        let count = arena.place.number(renewals).await;
+        arena.place.wait_until_more_than(count + 1, renewals).await;
+        arena.bitten += 1;
+    }
+    assert_eq!(arena.place.number(fence).await, before, "it was lost");
+    arena.tell_all("finish");
 }
 
 /// The server looks gone.

@@ -58,12 +58,7 @@ async fn away_for_less_than_the_bound(arena: &mut Arena) {
         // Renewed again: an expiry that only a renewal after the return can have brought.
         let renewals = "SELECT count(*) FROM audit WHERE op = 'renew'";
         let before = arena.place.number(renewals).await;
-        let mut database = arena.place.connect().await;
-        tasklock_test_support::wait::eventually_async(crate::BOUND, async || {
-            let rows = database.run(renewals).await.ok()?;
-            (rows[0][0].as_deref()?.parse::<i64>().ok()? > before).then_some(())
-        })
-        .await;
+        arena.place.wait_until_more_than(before, renewals).await;
         arena.bitten += 1;
         say(&format!(
             "{}: away for {gone:.1?} of {BOUND:?}: the lease goes on",

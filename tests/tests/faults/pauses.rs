@@ -5,11 +5,11 @@ use std::time::Duration;
 use tasklock_test_support::process::boottime;
 
 use crate::arena::{Arena, TASKS, say};
+use crate::kills::STEPS;
 
 scenarios! {
     stopped_twenty_times on sqlite postgres => Overlaps;
-    stopped_at_each_step on postgres => Overlaps;
-    stopped_at_each_step_without_the_file on sqlite => Overlaps;
+    stopped_at_each_step on sqlite postgres => Overlaps;
     stopped_shortly on sqlite postgres => Any;
     stopped_in_a_guarded_transaction on postgres => Any;
     stopped_in_a_guarded_transaction_of_the_file on sqlite => Any;
@@ -57,51 +57,27 @@ async fn stopped_twenty_times(arena: &mut Arena) {
     ));
 }
 
-/// The steps at which a process has a database's lock, or may have it.
-const LOCKING: [&str; 5] = [
-    "claim begun",
-    "claim to be committed",
-    "effect written",
-    "guard to be sent",
-    "guard held",
-];
-
 async fn stopped_at_each_step(arena: &mut Arena) {
-    stop_at(arena, &crate::kills::STEPS).await;
-}
-
-/// A process that is stopped while it has the file's one lock keeps everybody else waiting: a case of
-/// its own.
-async fn stopped_at_each_step_without_the_file(arena: &mut Arena) {
-    let free: Vec<&str> = crate::kills::STEPS
-        .into_iter()
-        .filter(|step| !LOCKING.contains(step))
-        .collect();
-    stop_at(arena, &free).await;
-}
-
-async fn stop_at(arena: &mut Arena, steps: &[&str]) {
     arena.fleet(3, TASKS);
     // One seat is left to take over. A process that stops may keep the file, for its other threads are in
     // the midst of something: then nobody else comes to a step.
     let at_once = if arena.place.is_sqlite() { 1 } else { 2 };
-    for pair in steps.chunks(at_once) {
-        for (seat, step) in arena.seats.iter().zip(pair) {
-            assert!(
-                seat.tell(&format!("stop {step}")),
-                "{}",
-                seat.worker.report()
-            );
+    for steps in STEPS.chunks(at_once) {
+        // In turn: who was stopped last has no work as yet.
+        arena.seats.rotate_left(1);
+        for (seat, step) in arena.seats.iter().zip(steps) {
+            let told = seat.tell(&format!("stop {step}"));
+            assert!(told, "{}", seat.worker.report());
         }
-        for (seat, step) in arena.seats.iter().zip(pair) {
+        for (seat, step) in arena.seats.iter().zip(steps) {
             seat.stopped();
             assert_eq!(seat.step().str("step"), Some(*step));
         }
         tokio::time::sleep(LONG).await;
-        for seat in &arena.seats[..pair.len()] {
+        for seat in &arena.seats[..steps.len()] {
             seat.worker.cont();
         }
-        arena.bitten += pair.len();
+        arena.bitten += steps.len();
     }
 }
 

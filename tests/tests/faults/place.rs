@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tasklock_runtime::store::{Options, Source, connect};
 use tasklock_test_support::postgres::Server;
-use tasklock_test_support::wait::try_eventually_async;
+use tasklock_test_support::wait::{eventually_async, try_eventually_async};
 use tasklock_test_support::{postgres, sqlite};
 
 use super::BOUND;
@@ -101,6 +101,16 @@ impl Place {
         let rows = self.run(sql).await;
         let text = rows[0][0].as_deref().unwrap_or("0");
         text.parse().expect("a number")
+    }
+
+    /// Waits until a query answers more than this.
+    pub(crate) async fn wait_until_more_than(&self, before: i64, query: &str) {
+        let mut database = self.connect().await;
+        eventually_async(BOUND, async || {
+            let rows = database.run(query).await.ok()?;
+            (rows[0][0].as_deref()?.parse::<i64>().ok()? > before).then_some(())
+        })
+        .await;
     }
 
     /// Waits until these jobs have greater fences.

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::timeout;
-
+use super::line::{Line, bounded};
 use crate::error::StoreError;
 use crate::fault;
-use crate::lease::{Clock, LeaseKey, LeaseLost, LeaseStatus, Trust};
-use crate::store::{MAX_BATCH, Renewal, Renewer, StoreFuture, answered};
+use crate::lease::{Clock, LeaseKey, LeaseLost, LeaseStatus, Moment, Trust};
+use crate::store::{MAX_BATCH, Renewal, answered};
 
 /// A lease's part in a beat.
 #[derive(Debug)]
@@ -34,29 +33,31 @@ pub(super) enum Verdict {
 /// A beat that has ended.
 pub(super) struct Beaten {
     /// The connection, back for the next beat.
-    pub(super) renewer: Box<dyn Renewer>,
+    pub(super) line: Line,
+    pub(super) started: Moment,
     pub(super) verdicts: Vec<(LeaseKey, Verdict)>,
     pub(super) failure: Option<StoreError>,
 }
 
 /// Renews all members, in chunks of [`MAX_BATCH`]. `call` bounds each call to the store.
 pub(super) async fn beat(
-    mut renewer: Box<dyn Renewer>,
+    mut line: Line,
     members: Vec<Member>,
     clock: Arc<dyn Clock>,
     call: Duration,
 ) -> Beaten {
+    let started = clock.now();
     let mut verdicts = Vec::with_capacity(members.len());
     let mut failure = None;
     for chunk in members.chunks(MAX_BATCH) {
         if failure.is_none() {
-            match renew(renewer.as_mut(), chunk, &*clock, call).await {
+            match renew(&mut line, chunk, &*clock, call).await {
                 Ok(chunk) => {
                     verdicts.extend(chunk);
                     continue;
                 }
                 Err(error) => {
-                    renewer.reset();
+                    line.reset();
                     failure = Some(error);
                 }
             }
@@ -67,20 +68,21 @@ pub(super) async fn beat(
         }));
     }
     Beaten {
-        renewer,
+        line,
+        started,
         verdicts,
         failure,
     }
 }
 
 async fn renew(
-    renewer: &mut dyn Renewer,
+    line: &mut Line,
     chunk: &[Member],
     clock: &dyn Clock,
     call: Duration,
 ) -> Result<Vec<(LeaseKey, Verdict)>, StoreError> {
-    // Opening a connection takes several round trips; a bound that they cannot keep would never let it.
-    bounded(3 * call, "connect for the heartbeat", renewer.connect()).await?;
+    line.connect(call, clock).await?;
+    let renewer = line.renewer.as_mut();
     let renewals: Vec<Renewal> = chunk.iter().map(|member| member.renewal.clone()).collect();
     let t0 = clock.now();
     fault::at("renewal to be sent");
@@ -122,14 +124,4 @@ async fn renew(
             (key.clone(), verdict)
         })
         .collect())
-}
-
-async fn bounded<T>(
-    call: Duration,
-    what: &'static str,
-    future: StoreFuture<'_, T>,
-) -> Result<T, StoreError> {
-    timeout(call, future)
-        .await
-        .unwrap_or_else(|_| Err(StoreError::no_answer("the store", what, call)))
 }

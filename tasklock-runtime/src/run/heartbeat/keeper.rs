@@ -11,6 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use super::beat::{Beaten, beat};
 use super::lease::{ABORT_PATIENCE, Lease};
+use super::line::Line;
 use super::{Command, Kept};
 use crate::lease::{Clock, LeaseKey, LeaseLost, Moment, RenewError, RenewRequest};
 use crate::store::{MAX_BATCH, Renewer};
@@ -35,7 +36,7 @@ pub(super) struct Keeper {
     /// commits may give the same fence out twice.
     leases: HashMap<LeaseKey, Lease>,
     /// The connection, when no beat has it.
-    renewer: Option<Box<dyn Renewer>>,
+    line: Option<Line>,
     in_flight: Option<InFlight>,
     /// Nothing is to be done before this.
     wake_at: Moment,
@@ -54,7 +55,7 @@ impl Keeper {
             commands,
             requests,
             leases: HashMap::new(),
-            renewer: Some(renewer),
+            line: Some(Line::new(renewer)),
             in_flight: None,
             wake_at: Moment::from_nanos(u64::MAX),
             failing: false,
@@ -62,10 +63,13 @@ impl Keeper {
     }
 
     pub(super) async fn run(mut self) {
-        if let Some(renewer) = &mut self.renewer
-            && !matches!(timeout(FIRST_CONNECT, renewer.connect()).await, Ok(Ok(())))
+        if let Some(line) = &mut self.line
+            && line
+                .connect_within(FIRST_CONNECT, &*self.clock)
+                .await
+                .is_err()
         {
-            renewer.reset();
+            line.reset();
         }
         loop {
             let nap = self.nap();
@@ -146,7 +150,7 @@ impl Keeper {
                 Some(deadline) => {
                     wake = wake.min(deadline);
                     // While a beat is under way the next one waits: `settle` wakes the loop.
-                    if self.renewer.is_some() {
+                    if self.line.is_some() {
                         wake = wake.min(lease.next_beat);
                         due |= lease.next_beat <= now;
                     }
@@ -162,13 +166,13 @@ impl Keeper {
         if exits {
             self.exit().await;
         }
-        if due && let Some(renewer) = self.renewer.take() {
-            self.start_beat(renewer, now);
+        if due && let Some(line) = self.line.take() {
+            self.start_beat(line, now);
         }
         self.wake_by(wake);
     }
 
-    fn start_beat(&mut self, renewer: Box<dyn Renewer>, now: Moment) {
+    fn start_beat(&mut self, line: Line, now: Moment) {
         // Once a call was too short for a lease, it beats apart from those of much shorter ttl: one of
         // these, on a store that is slow for it, would else take all the others with it.
         let lead = self
@@ -178,7 +182,7 @@ impl Keeper {
             .min_by_key(|lease| lease.next_beat)
             .map(|lease| (lease.kept.ttl, lease.failed));
         let Some((ttl, apart)) = lead else {
-            self.renewer = Some(renewer);
+            self.line = Some(line);
             return;
         };
         let mut members = Vec::new();
@@ -193,19 +197,19 @@ impl Keeper {
             }
         }
         let clock = Arc::clone(&self.clock);
-        self.in_flight = Some(Box::pin(beat(renewer, members, clock, call)));
+        self.in_flight = Some(Box::pin(beat(line, members, clock, call)));
     }
 
     fn settle(&mut self, beaten: Beaten) {
         self.in_flight = None;
-        self.renewer = Some(beaten.renewer);
+        self.line = Some(beaten.line);
         self.note(beaten.failure.as_ref());
         let now = self.clock.now();
         for (key, verdict) in beaten.verdicts {
             let Some(lease) = self.leases.get_mut(&key) else {
                 continue;
             };
-            lease.settle(verdict, beaten.failure.as_ref(), now);
+            lease.settle(verdict, beaten.failure.as_ref(), beaten.started);
             if let Some(done) = lease.forget.take() {
                 self.leases.remove(&key);
                 let _ = done.send(());
@@ -236,7 +240,7 @@ impl Keeper {
         if let Some(in_flight) = self.in_flight.take()
             && let Ok(beaten) = timeout(EXIT_PATIENCE, in_flight).await
         {
-            self.renewer = Some(beaten.renewer);
+            self.line = Some(beaten.line);
         }
         let held: Vec<LeaseKey> = self
             .leases
@@ -247,11 +251,11 @@ impl Keeper {
                 lease.kept.key.clone()
             })
             .collect();
-        if let Some(renewer) = &mut self.renewer {
+        if let Some(line) = &mut self.line {
             let release = async {
-                renewer.connect().await?;
+                line.connect_within(EXIT_PATIENCE, &*self.clock).await?;
                 for keys in held.chunks(MAX_BATCH) {
-                    renewer.release(keys).await?;
+                    line.renewer.release(keys).await?;
                 }
                 Ok::<_, crate::error::StoreError>(())
             };

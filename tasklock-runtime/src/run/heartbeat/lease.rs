@@ -71,15 +71,20 @@ impl Lease {
         })
     }
 
-    /// Comes back from a beat.
-    pub(super) fn settle(&mut self, verdict: Verdict, failure: Option<&StoreError>, now: Moment) {
+    /// Comes back from a beat that started then: what has used up its time is tried again at once.
+    pub(super) fn settle(
+        &mut self,
+        verdict: Verdict,
+        failure: Option<&StoreError>,
+        started: Moment,
+    ) {
         self.beating = false;
         self.failed = verdict == Verdict::Unknown;
         if verdict != Verdict::Renewed {
             // Spread, so that many workers do not come back to a troubled store together.
             let soon = (self.kept.ttl / 16).min(RETRY);
             let spread = soon.mul_f64(f64::from(getrandom::u32().unwrap_or(0) % 256) / 512.0);
-            self.next_beat = self.next_beat.min(now + soon + spread);
+            self.next_beat = self.next_beat.min(started + soon + spread);
         }
         for answer in self.asking.drain(..) {
             let _ = answer.send(self.kept.answer(verdict, failure));

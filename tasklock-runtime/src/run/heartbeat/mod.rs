@@ -26,6 +26,7 @@
 mod beat;
 mod keeper;
 mod lease;
+mod line;
 
 use std::sync::Arc;
 use std::thread::JoinHandle;

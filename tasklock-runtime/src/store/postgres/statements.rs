@@ -43,12 +43,13 @@ FROM k WHERE j.id = k.id
 RETURNING j.id, j.task, j.fence, j.attempt, {due} AS due_at
 ), {stray} SELECT * FROM c";
 
-/// $1 tasks, $2 limit. The side row is only a prefilter here: without it, long runs that are alive
-/// would fill the limit, and an expired one would never be reached.
+/// $1 tasks, $2 limit, $3 token. The side row is only a prefilter here: without it, long runs that are
+/// alive would fill the limit, and an expired one would never be reached. What this very transaction has
+/// claimed may have expired by now, if the process stood still in between: it is not taken from itself.
 const LOCK_EXPIRED: &str = "
 SELECT j.id FROM {s}{p}job j
 WHERE j.state = 'running' AND j.lock_until < statement_timestamp() AND j.task = ANY($1::text[])
-  AND {claimable}
+  AND {claimable} AND j.lock_owner IS DISTINCT FROM $3
   AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h
       WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= statement_timestamp())
 ORDER BY j.lock_until LIMIT $2 FOR UPDATE OF j SKIP LOCKED";

@@ -38,11 +38,15 @@ impl PgStore {
             .await?;
         let mut claims = claims(&rows, &request.token, false)?;
 
+        if !claims.is_empty() {
+            fault::at("due rows claimed");
+        }
         let left = request.limit.saturating_sub(claims.len());
         if left > 0 {
             let expired: Vec<i64> = sqlx::query_scalar(&self.statements.lock_expired)
                 .bind(&tasks)
                 .bind(i64::try_from(left).unwrap_or(i64::MAX))
+                .bind(token)
                 .fetch_all(&mut *tx)
                 .await?;
             if !expired.is_empty() {

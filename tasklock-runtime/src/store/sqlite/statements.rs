@@ -33,7 +33,8 @@ WHERE id IN (
     ORDER BY due_at LIMIT ?2)
 RETURNING id, task, fence, attempt, {due} AS due_at";
 
-/// The same for rows whose lease has expired.
+/// The same for rows whose lease has expired; not for one that this very transaction has claimed, and that
+/// has expired since, for the process stood still in between.
 const TAKE_EXPIRED: &str = "
 UPDATE {p}job
 SET lock_owner = ?3, lock_worker = ?4, fence = fence + 1,
@@ -41,7 +42,8 @@ SET lock_owner = ?3, lock_worker = ?4, fence = fence + 1,
     attempt = {attempt_more}, crashes = {crash_more}, claimed_at = {now}
 WHERE id IN (
     SELECT id FROM {p}job
-    WHERE state = 'running' AND lock_until < {now} AND {claimable} AND task IN (SELECT key FROM json_each(?1))
+    WHERE state = 'running' AND lock_until < {now} AND lock_owner IS NOT ?3 AND {claimable}
+      AND task IN (SELECT key FROM json_each(?1))
     ORDER BY lock_until LIMIT ?2)
 RETURNING id, task, fence, attempt, {due} AS due_at";
 

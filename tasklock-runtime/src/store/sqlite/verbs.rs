@@ -43,6 +43,9 @@ impl SqliteStore {
                 (&self.statements.claim_due, false),
                 (&self.statements.take_expired, true),
             ] {
+                if !batch.claims.is_empty() {
+                    fault::at("due rows claimed");
+                }
                 let left = request.limit.saturating_sub(batch.claims.len());
                 let rows = sqlx::query(statement)
                     .bind(&ttls)
