@@ -182,8 +182,10 @@ fn is_test(attribute: &[TokenTree]) -> bool {
 fn listed(called: &str, list: &[TokenTree], found: &mut impl FnMut(String)) {
     for pair in list.windows(2) {
         match (called, &pair[0], &pair[1]) {
-            // `scenario on sqlite postgres => Canary;`
-            ("scenarios", TokenTree::Ident(name), on) if is(on, "on") => found(name.to_string()),
+            // `scenario on sqlite postgres => Canary;`, `control on sqlite postgres: …`
+            ("scenarios" | "controls", TokenTree::Ident(name), on) if is(on, "on") => {
+                found(name.to_string())
+            }
             // `alone: case,`
             ("on_both", colon, TokenTree::Ident(name)) if is(colon, ":") => found(name.to_string()),
             // `group { case, case, }`

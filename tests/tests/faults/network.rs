@@ -15,6 +15,7 @@ scenarios! {
     cut_after_some_bytes on postgres => Never;
     refused on postgres => Never;
     accepted_and_never_answered on postgres => Never;
+    a_commits_reply_is_lost on postgres => Never;
 }
 
 const ROUNDS: usize = 6;
@@ -62,12 +63,6 @@ async fn replies_are_lost(arena: &mut Arena) {
     disturb(arena, &[Mode::LoseReplies], LONG).await;
     let lost = |index| proxy(arena, index).counts().lost_replies;
     assert!(lost(0) + lost(1) > 0, "no reply was lost");
-    // A COMMIT among them: neither a success nor a loss. The oracle finds every acknowledged one.
-    let mut events = arena.seats.iter().flat_map(|seat| seat.worker.events());
-    assert!(
-        events.any(|event| event.is("unknown")),
-        "no COMMIT was in doubt"
-    );
 }
 
 async fn requests_are_lost(arena: &mut Arena) {
@@ -92,6 +87,35 @@ async fn reset(arena: &mut Arena) {
 async fn cut_after_some_bytes(arena: &mut Arena) {
     let after = [1, 7, 40, 130, 600].map(|after| Mode::CutReplies { after });
     disturb(arena, &after, Duration::from_millis(600)).await;
+}
+
+/// A COMMIT that was carried out without a reply is neither a success nor a loss: the handler is told that
+/// it is not known.
+async fn a_commits_reply_is_lost(arena: &mut Arena) {
+    arena.fleet(1, TASKS);
+    for _ in 0..ROUNDS {
+        arena.holder();
+        // The replies go while guards are held: what is sent next are their COMMITs.
+        arena.tell_all("hold 200 guard held");
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        proxy(arena, 0).set(Mode::LoseReplies);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        proxy(arena, 0).set(Mode::Pass);
+        proxy(arena, 0).reset_all();
+        arena.tell_all("forget");
+    }
+    let mut said = std::collections::BTreeMap::new();
+    for event in arena.seats[0].worker.events() {
+        *said.entry(event.name().to_owned()).or_insert(0) += 1;
+    }
+    arena.bitten = said.get("unknown").copied().unwrap_or(0);
+    let effects = arena.place.number("SELECT count(*) FROM effect").await;
+    let beliefs = arena.seats[0].beliefs();
+    let acknowledged: u64 = beliefs.iter().map(|belief| belief.acknowledged).sum();
+    assert!(
+        effects.unsigned_abs() > acknowledged,
+        "no COMMIT was carried out without a reply: {said:?}"
+    );
 }
 
 /// Somebody in between takes every connection and passes nothing on, for less than the documented bound of
