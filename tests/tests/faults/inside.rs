@@ -14,7 +14,7 @@ scenarios! {
     clocks_that_differ on sqlite postgres => Never;
     suspended on sqlite postgres => Never;
     one_name_for_all on sqlite postgres => Never;
-    two_versions on sqlite postgres => Never;
+    two_versions on sqlite postgres => Any;
 }
 
 /// No thread of the application's runtime gets to run; the heartbeat has one of its own.
