@@ -10,7 +10,7 @@ use tracing::Instrument;
 
 use super::alarm::Alarm;
 use super::completion::{Completion, End, Written};
-use super::heartbeat::Heartbeat;
+use super::heartbeat::{Heartbeat, Keeping};
 use super::unwind::CatchUnwind;
 use crate::fault;
 use crate::lease::{LeaseContext, LeaseLost, LeaseStatus, Moment};
@@ -35,6 +35,8 @@ pub(super) struct Run {
     pub(super) claim: Claim,
     pub(super) context: LeaseContext,
     pub(super) status: Arc<LeaseStatus>,
+    /// Where this run is dropped before its end, the lease is lost with it, and expires.
+    pub(super) keeping: Keeping,
     /// The store's clock at the claim.
     pub(super) claimed_at: i64,
 }
@@ -51,7 +53,7 @@ impl Run {
         self.steps(bench).instrument(span).await;
     }
 
-    async fn steps(self, bench: &Bench) {
+    async fn steps(mut self, bench: &Bench) {
         let outcome = match self.guard(&bench.stop) {
             Ok(()) => {
                 fault::at("run to start");
@@ -114,8 +116,8 @@ impl Run {
 
     /// Stops the renewals, ends the belief of whoever still has a context (a task that the handler has
     /// spawned), and only then writes the end.
-    async fn settle(&self, outcome: &Outcome, bench: &Bench) -> Option<Written> {
-        bench.heartbeat.forget(&self.claim.key).await;
+    async fn settle(&mut self, outcome: &Outcome, bench: &Bench) -> Option<Written> {
+        self.keeping.forget().await;
         // A lease whose deadline has passed may still be given back: the row decides.
         let deadline = self.status.seal().unwrap_or(Moment::from_nanos(0));
         fault::at("lease sealed");

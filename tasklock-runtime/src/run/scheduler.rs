@@ -209,7 +209,7 @@ impl Scheduler {
             Arc::clone(&self.clock),
         ));
         let task: Arc<str> = definition.name.into();
-        self.bench.heartbeat.keep(Kept {
+        let keeping = self.bench.heartbeat.keep(Kept {
             task: Arc::clone(&task),
             key: claim.key.clone(),
             ttl: timing.ttl,
@@ -254,6 +254,7 @@ impl Scheduler {
             claim,
             context,
             status,
+            keeping,
             claimed_at,
         })
     }

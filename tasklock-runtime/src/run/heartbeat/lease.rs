@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::Kept;
 use super::beat::{Member, Verdict};
 use crate::error::StoreError;
-use crate::lease::{Moment, RenewError};
+use crate::lease::{LeaseLost, Moment, RenewError};
 use crate::store::Renewal;
 use crate::task::OnLost;
 
@@ -101,6 +101,8 @@ impl Lease {
             let _ = answer.send(Err(RenewError::Lost(lost)));
         }
         match self.lost_at {
+            // Given up by the run itself, which ends or has ended: there is nobody to be told.
+            _ if lost == LeaseLost::Released => self.warned = true,
             None => {
                 self.lost_at = Some(now);
                 if self.kept.on_lost == OnLost::Exit {

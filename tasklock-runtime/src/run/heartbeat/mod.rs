@@ -22,6 +22,12 @@
 //! The thread also wakes at the earliest deadline, records the loss, and sees to `on_lost`: the
 //! execution drops the handler (`abort`); the process ends (`exit`). It runs beside the beat that is
 //! under way, so a store that does not answer cannot delay it.
+//!
+//! # A run that is dropped
+//!
+//! Its future may be dropped at any await: the application drops `run()`, or the runtime shuts down.
+//! Nobody can await anything then, so nothing is given back; but whoever still has the context is made
+//! to see the lease lost, the thread is told to forget it, and it expires. See [`Keeping`].
 
 mod beat;
 mod keeper;
@@ -35,7 +41,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::Error;
-use crate::lease::{Clock, LeaseKey, LeaseStatus, Moment, RenewRequest, Trust};
+use crate::lease::{Clock, LeaseKey, LeaseLost, LeaseStatus, Moment, RenewRequest, Trust};
 use crate::store::Renewer;
 use crate::task::OnLost;
 use keeper::Keeper;
@@ -59,6 +65,42 @@ enum Command {
     Keep(Kept),
     Forget(LeaseKey, oneshot::Sender<()>),
     Stop,
+}
+
+/// A lease in the thread's hands.
+#[derive(Debug)]
+#[must_use = "the lease is lost with it"]
+pub(crate) struct Keeping {
+    commands: mpsc::UnboundedSender<Command>,
+    key: LeaseKey,
+    status: Arc<LeaseStatus>,
+    forgotten: bool,
+}
+
+impl Keeping {
+    /// Renews this lease no more; when this returns, no renewal of it is under way.
+    pub(crate) async fn forget(&mut self) {
+        let forgotten = self.tell();
+        // An error means that the thread is gone, and its renewals with it.
+        let _ = forgotten.await;
+        self.forgotten = true;
+    }
+
+    fn tell(&self) -> oneshot::Receiver<()> {
+        let (done, forgotten) = oneshot::channel();
+        let _ = self.commands.send(Command::Forget(self.key.clone(), done));
+        forgotten
+    }
+}
+
+/// Where the run was dropped before its end.
+impl Drop for Keeping {
+    fn drop(&mut self) {
+        if !self.forgotten {
+            self.status.lose(LeaseLost::Released);
+            drop(self.tell());
+        }
+    }
 }
 
 /// The thread's handle.
@@ -94,26 +136,19 @@ impl Heartbeat {
         })
     }
 
-    /// Renews this lease from now on.
-    pub(crate) fn keep(&self, kept: Kept) {
-        let status = Arc::clone(&kept.status);
+    /// Renews this lease from now on, until the answer is dropped or told to forget it.
+    pub(crate) fn keep(&self, kept: Kept) -> Keeping {
+        let keeping = Keeping {
+            commands: self.commands.clone(),
+            key: kept.key.clone(),
+            status: Arc::clone(&kept.status),
+            forgotten: false,
+        };
         if self.commands.send(Command::Keep(kept)).is_err() {
             // Nobody would renew it, or tell its handler.
-            status.lose(crate::lease::LeaseLost::StoreUnreachable);
+            keeping.status.lose(LeaseLost::StoreUnreachable);
         }
-    }
-
-    /// Renews this lease no more; when this returns, no renewal of it is under way.
-    pub(crate) async fn forget(&self, key: &LeaseKey) {
-        let (done, forgotten) = oneshot::channel();
-        if self
-            .commands
-            .send(Command::Forget(key.clone(), done))
-            .is_ok()
-        {
-            // An error means that the thread is gone, and its renewals with it.
-            let _ = forgotten.await;
-        }
+        keeping
     }
 
     /// Where a handler's `renew()` goes.
