@@ -2,9 +2,22 @@
 
 use std::time::Duration;
 
-use crate::support::{BOUND, Place, number, print, ready, worker};
+use crate::support::{BOUND, Place, number, print, ready, start_of, worker};
 
-on_both! { beside: the_other_leases_are_given_back }
+on_both! {
+    beside: the_other_leases_are_given_back,
+    beside: a_job_that_its_handler_completed_is_no_loss,
+}
+
+async fn a_job_that_its_handler_completed_is_no_loss(place: Place) {
+    let worker = worker(&place.url(), "exit_completed", &[]);
+    start_of(&worker);
+    worker.wait_for(BOUND, |event| event.is("end"));
+    worker.term();
+    assert!(worker.wait_exit(BOUND).success(), "{}", worker.report());
+    let row = place.row("exit_completed").await;
+    assert_eq!(row.outcome.as_deref(), Some("succeeded"));
+}
 
 async fn the_other_leases_are_given_back(place: Place) {
     let leaving = worker(&place.url(), "exit,hold_long", &[]);

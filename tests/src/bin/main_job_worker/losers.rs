@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tasklock_runtime::{LeaseContext, RenewError, locked_task};
+use sqlx::Connection;
+use tasklock_runtime::{LeaseContext, RenewError, TaskResult, locked_task};
 
-use crate::{Guard, nothing, say};
+use crate::database::Database;
+use crate::{Guard, nothing, say, url};
 
 #[locked_task(ttl = "2s", after = "100ms", on_lost = "abort")]
 async fn abort(lease: LeaseContext) {
@@ -30,6 +32,22 @@ async fn signal(lease: LeaseContext) {
 async fn exit(lease: LeaseContext) {
     say("start", &lease, nothing());
     std::future::pending().await
+}
+
+/// Completes its job itself, and goes on for longer than the heartbeat leaves a lease unlooked at.
+#[locked_task(ttl = "2s", after = "1h", on_lost = "exit")]
+async fn exit_completed(lease: LeaseContext) -> TaskResult {
+    say("start", &lease, nothing());
+    match Database::connect(&url()).await? {
+        Database::Postgres(mut connection) => lease.complete_in(connection.begin().await?).await?,
+        Database::Sqlite(mut connection) => {
+            let tx = connection.begin_with("BEGIN IMMEDIATE").await?;
+            lease.complete_in(tx).await?;
+        }
+    }
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    say("end", &lease, nothing());
+    Ok(())
 }
 
 /// Asks for a renewal again and again, until it is refused.

@@ -7,6 +7,7 @@ mod holders;
 mod losers;
 mod pool;
 mod slots;
+mod troubled;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

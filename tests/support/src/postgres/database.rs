@@ -30,12 +30,25 @@ pub struct Database {
 ///
 /// If there is no server, or it refuses; the message says what is missing.
 pub async fn database() -> Option<Database> {
+    on_shared_server("").await
+}
+
+/// Like [`database`], in an encoding other than UTF-8, such as `LATIN1`.
+///
+/// # Panics
+///
+/// As [`database`].
+pub async fn database_in(encoding: &str) -> Option<Database> {
+    on_shared_server(&format!("encoding '{encoding}' locale 'C'")).await
+}
+
+async fn on_shared_server(options: &str) -> Option<Database> {
     wanted()?;
     let server = tokio::task::spawn_blocking(shared_server)
         .await
         .expect("it does not panic");
     match server {
-        Ok(url) => Some(Database::create(url, true).await),
+        Ok(url) => Some(Database::create(url, true, options).await),
         Err(why) => panic!(
             "no PostgreSQL server for the tests: {why}. Run scripts/test, which installs what is \
              missing; or set {URL_VARIABLE} to a running server, or TASKLOCK_TEST_EMBEDDED_ONLY=1 \
@@ -59,7 +72,7 @@ fn shared_server() -> Result<&'static str, &'static str> {
 }
 
 impl Database {
-    pub(super) async fn create(server: &str, outlived: bool) -> Database {
+    pub(super) async fn create(server: &str, outlived: bool, options: &str) -> Database {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         // Two runs on one server, perhaps in two containers, may have the same process id.
         let now = SystemTime::now()
@@ -72,7 +85,7 @@ impl Database {
             now.as_micros()
         );
         // template0, since nobody can be connected to it, which would fail this.
-        let statement = format!("create database {name} template template0");
+        let statement = format!("create database {name} template template0 {options}");
         if let Err(error) = execute(server, statement).await {
             panic!(
                 "cannot create the database {name} on the test server {}: {error}; is it the one \

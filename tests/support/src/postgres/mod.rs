@@ -12,7 +12,7 @@
 mod database;
 mod server;
 
-pub use database::{Database, database};
+pub use database::{Database, database, database_in};
 pub use server::{Server, Stop};
 
 use std::time::Duration;

@@ -66,7 +66,7 @@ impl Server {
     ///
     /// If the server is not running.
     pub async fn database(&self) -> Database {
-        Database::create(&self.url, false).await
+        Database::create(&self.url, false, "").await
     }
 
     /// The postmaster's process id.

@@ -1,0 +1,63 @@
+//! Handlers whose ends, texts or leases give trouble, and those beside them, which must not notice.
+
+use tasklock_runtime::{LeaseContext, TaskResult, locked_task};
+
+use crate::database::Database;
+use crate::{nothing, say, url};
+
+/// What a handler may hand over in an error, in bytes: nobody should, but it happens.
+const HUGE: usize = 50 << 20;
+
+/// Ends at once, with a short lease.
+#[locked_task(ttl = "1s", every = "200ms")]
+async fn brisk(lease: LeaseContext) {
+    say("start", &lease, nothing());
+}
+
+/// Fails with a character that not every database can hold.
+#[locked_task(ttl = "10s", every = "200ms")]
+async fn garbled(lease: LeaseContext) -> TaskResult {
+    say("start", &lease, nothing());
+    Err("the page \u{1f4c4} is missing".into())
+}
+
+/// Ends when the test gives its advisory lock up.
+#[locked_task(ttl = "60s", after = "1h")]
+async fn awaits(lease: LeaseContext) -> TaskResult {
+    let mut database = Database::connect(&url()).await?;
+    say("start", &lease, nothing());
+    database.run("SELECT pg_advisory_lock(7)").await?;
+    say("end", &lease, nothing());
+    Ok(())
+}
+
+#[locked_task(ttl = "10s", every = "500ms")]
+async fn huge_error(lease: LeaseContext) -> TaskResult {
+    say("start", &lease, nothing());
+    Err("ä".repeat(HUGE / 2).into())
+}
+
+/// Without the hook, which would write all of it to standard error.
+#[locked_task(ttl = "10s", every = "500ms")]
+async fn huge_panic(lease: LeaseContext) {
+    say("start", &lease, nothing());
+    std::panic::resume_unwind(Box::new("ä".repeat(HUGE / 2)));
+}
+
+macro_rules! brief {
+    ($($task:ident)*) => {
+        $(
+            /// Holds a short lease until it is lost.
+            #[locked_task(ttl = "1s", after = "10ms")]
+            async fn $task(lease: LeaseContext) {
+                say("start", &lease, nothing());
+                tokio::select! {
+                    _ = lease.lost() => say("end", &lease, nothing()),
+                    () = lease.shutdown() => {}
+                }
+            }
+        )*
+    };
+}
+
+brief! { brief_a brief_b brief_c }
