@@ -1,5 +1,7 @@
 //! Handlers whose ends, texts or leases give trouble, and those beside them, which must not notice.
 
+use std::time::Duration;
+
 use tasklock_runtime::{LeaseContext, TaskResult, locked_task};
 
 use crate::database::Database;
@@ -44,11 +46,29 @@ async fn huge_panic(lease: LeaseContext) {
     std::panic::resume_unwind(Box::new("ä".repeat(HUGE / 2)));
 }
 
+/// Holds a long lease, and tells whenever it has been renewed.
+#[locked_task(ttl = "20s", heartbeat = "1s", after = "1h")]
+async fn watched(lease: LeaseContext) -> TaskResult {
+    say("start", &lease, nothing());
+    let mut left = lease.remaining();
+    while !lease.is_shutting_down() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        lease
+            .check()
+            .inspect_err(|_| say("end", &lease, nothing()))?;
+        if lease.remaining() > left {
+            say("renewed", &lease, nothing());
+        }
+        left = lease.remaining();
+    }
+    Ok(())
+}
+
 macro_rules! brief {
-    ($($task:ident)*) => {
+    ($($task:ident $ttl:literal)*) => {
         $(
             /// Holds a short lease until it is lost.
-            #[locked_task(ttl = "1s", after = "10ms")]
+            #[locked_task(ttl = $ttl, after = "10ms")]
             async fn $task(lease: LeaseContext) {
                 say("start", &lease, nothing());
                 tokio::select! {
@@ -60,4 +80,8 @@ macro_rules! brief {
     };
 }
 
-brief! { brief_a brief_b brief_c }
+// Out of step, so that one of them is always held.
+brief! {
+    brief_a "1s" brief_b "1050ms" brief_c "1100ms" brief_d "1150ms" brief_e "1200ms"
+    brief_f "1250ms" brief_g "1300ms" brief_h "1350ms"
+}
