@@ -34,10 +34,6 @@ pub(crate) enum End {
 }
 
 impl End {
-    fn id(&self) -> (i64, i64) {
-        (self.key().job, self.key().fence)
-    }
-
     fn key(&self) -> &LeaseKey {
         match self {
             Self::Finish(finish) => &finish.key,
@@ -125,17 +121,14 @@ async fn write_all(
                 batch.extend(waiting.drain(..waiting.len().min(MAX_BATCH)));
             }
         }
-        let mut written = write_batch(&*store, &batch).await;
-        if let Err(error) = &written
-            && error.kind() == StoreErrorKind::Other
-        {
+        let mut answer = write_batch(&*store, &batch).await;
+        if answer.is_refused() {
             // The store refuses something in it: find out what, and write the rest.
-            written = write_singly(&*store, &mut batch).await;
+            write_singly(&*store, &mut batch, &mut answer).await;
         }
-        note(&mut failing, batch.len(), written.as_ref().err());
+        note(&mut failing, batch.len(), answer.failure.as_ref());
         // Known for sure, or not to be known any more; the rest is tried again.
-        let verdicts = written.unwrap_or_default();
-        let verdict = |ending: &Ending| match verdicts.get(&ending.end.id()) {
+        let verdict = |ending: &Ending| match answer.verdicts.get(ending.end.key()) {
             Some(verdict) => Some(*verdict),
             None => (clock.now() >= ending.deadline).then_some(Written::TooLate),
         };
@@ -153,33 +146,42 @@ async fn write_all(
     }
 }
 
-/// Writes each end alone. One that the store refuses is written with the plainest form of its error's
-/// text: a database that is not in UTF-8 cannot hold every character.
-async fn write_singly(
-    store: &dyn Store,
-    batch: &mut [Ending],
-) -> Result<HashMap<(i64, i64), Written>, StoreError> {
-    let mut verdicts = HashMap::new();
+/// What became of a batch: what is known, and why the rest is not. An end that is in neither was skipped,
+/// and its lease is still ours.
+#[derive(Default)]
+struct Answer {
+    verdicts: HashMap<LeaseKey, Written>,
+    failure: Option<StoreError>,
+}
+
+impl Answer {
+    /// Whether it is the ends that the store does not take, rather than any call.
+    fn is_refused(&self) -> bool {
+        let kind = self.failure.as_ref().map(StoreError::kind);
+        kind == Some(StoreErrorKind::Other)
+    }
+}
+
+/// Writes each end alone that is not known to be written. One that the store refuses is written with the
+/// plainest form of its error's text: a database that is not in UTF-8 cannot hold every character.
+async fn write_singly(store: &dyn Store, batch: &mut [Ending], answer: &mut Answer) {
     let mut failure = None;
     for ending in batch {
-        let mut written = write_batch(store, std::slice::from_ref(ending)).await;
-        if let Err(error) = &written
-            && error.kind() == StoreErrorKind::Other
+        if answer.verdicts.contains_key(ending.end.key()) {
+            continue;
+        }
+        let mut alone = write_batch(store, std::slice::from_ref(ending)).await;
+        if alone.is_refused()
             && let End::Finish(finish) = &mut ending.end
             && let Some(text) = &mut finish.error
         {
             *text = text.escape_default().take(MAX_PLAIN).collect();
-            written = write_batch(store, std::slice::from_ref(ending)).await;
+            alone = write_batch(store, std::slice::from_ref(ending)).await;
         }
-        match written {
-            Ok(written) => verdicts.extend(written),
-            Err(error) => failure = Some(error),
-        }
+        answer.verdicts.extend(alone.verdicts);
+        failure = alone.failure.or(failure);
     }
-    match failure {
-        Some(error) if verdicts.is_empty() => Err(error),
-        _ => Ok(verdicts),
-    }
+    answer.failure = failure.filter(|_| answer.verdicts.is_empty());
 }
 
 /// One line when the trouble begins, one when it is over.
@@ -195,12 +197,25 @@ fn note(failing: &mut bool, runs: usize, error: Option<&StoreError>) {
     *failing = error.is_some();
 }
 
-/// Writes what can be written; answers by (job, fence). Rows that were skipped and are still ours are in
-/// no answer.
-async fn write_batch(
+/// Writes what can be written. What one call has answered stays known where the next one fails.
+async fn write_batch(store: &dyn Store, batch: &[Ending]) -> Answer {
+    let mut answer = Answer::default();
+    let written = timeout(CALL, write(store, batch, &mut answer.verdicts)).await;
+    answer.failure = match written {
+        Ok(written) => written.err(),
+        Err(_) => {
+            let call = "write the ends of runs";
+            Some(StoreError::no_answer(store.name(), call, CALL))
+        }
+    };
+    answer
+}
+
+async fn write(
     store: &dyn Store,
     batch: &[Ending],
-) -> Result<HashMap<(i64, i64), Written>, StoreError> {
+    verdicts: &mut HashMap<LeaseKey, Written>,
+) -> Result<(), StoreError> {
     let mut finishes = Vec::new();
     let mut releases = Vec::new();
     for ending in batch {
@@ -209,38 +224,37 @@ async fn write_batch(
             End::Release(key) => releases.push(key.clone()),
         }
     }
-    let write = async {
-        let mut jobs = Vec::new();
-        if !finishes.is_empty() {
-            jobs.extend(store.finish(&finishes).await?);
-        }
-        if !releases.is_empty() {
-            jobs.extend(store.release(&releases).await?);
-        }
-        let keys = || batch.iter().map(|ending| ending.end.key());
-        let mut verdicts: HashMap<_, _> = answered(keys(), &jobs)
-            .into_iter()
-            .map(|id| (id, Written::Yes))
-            .collect();
-        let missing: Vec<&LeaseKey> = keys()
-            .filter(|key| !verdicts.contains_key(&(key.job, key.fence)))
-            .collect();
-        if !missing.is_empty() {
-            let jobs: Vec<i64> = missing.iter().map(|key| key.job).collect();
-            let rows = store.inspect(&jobs).await?;
-            for key in missing {
-                if !rows.iter().any(|row| row.is_held_under(key)) {
-                    verdicts.insert((key.job, key.fence), Written::NotOurs);
-                }
+    if !finishes.is_empty() {
+        let jobs = store.finish(&finishes).await?;
+        note_written(finishes.iter().map(|finish| &finish.key), &jobs, verdicts);
+    }
+    if !releases.is_empty() {
+        let jobs = store.release(&releases).await?;
+        note_written(releases.iter(), &jobs, verdicts);
+    }
+    let missing: Vec<&LeaseKey> = batch
+        .iter()
+        .map(|ending| ending.end.key())
+        .filter(|key| !verdicts.contains_key(key))
+        .collect();
+    if !missing.is_empty() {
+        let jobs: Vec<i64> = missing.iter().map(|key| key.job).collect();
+        let rows = store.inspect(&jobs).await?;
+        for key in missing {
+            if !rows.iter().any(|row| row.is_held_under(key)) {
+                verdicts.insert(key.clone(), Written::NotOurs);
             }
         }
-        Ok(verdicts)
-    };
-    timeout(CALL, write).await.unwrap_or_else(|_| {
-        Err(StoreError::no_answer(
-            store.name(),
-            "write the ends of runs",
-            CALL,
-        ))
-    })
+    }
+    Ok(())
+}
+
+fn note_written<'a>(
+    keys: impl Iterator<Item = &'a LeaseKey> + Clone,
+    jobs: &[i64],
+    verdicts: &mut HashMap<LeaseKey, Written>,
+) {
+    let answered = answered(keys.clone(), jobs);
+    let written = keys.filter(|key| answered.contains(&(key.job, key.fence)));
+    verdicts.extend(written.map(|key| (key.clone(), Written::Yes)));
 }

@@ -11,6 +11,14 @@ use crate::support::{BOUND, Place, beside, number, worker};
 /// Two ttls of the task `brisk`.
 const LONG: Duration = Duration::from_secs(2);
 
+/// Makes each end of `brisk` take a second.
+const SLOW: &str = "
+    CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM pg_sleep(1); RETURN new;
+    END $$;
+    CREATE TRIGGER slow BEFORE UPDATE ON tasklock_job FOR EACH ROW
+        WHEN (new.task = 'brisk' AND new.state = 'ready') EXECUTE FUNCTION slow()";
+
 on_both! {
     beside: a_text_that_is_refused_is_written_plainly,
     beside: an_end_that_is_refused_holds_up_nobody,
@@ -118,4 +126,36 @@ async fn refuse(place: &Place, condition: &str) {
         ),
     };
     place.run(&statement).await;
+}
+
+/// An end that was written together with one that is refused is not tried again, and taken for somebody
+/// else's: what the store has answered stays known.
+#[tokio::test]
+async fn an_end_beside_one_that_is_refused_is_known_to_be_written() {
+    let _turn = beside().await;
+    let Some(place) = Place::postgres().await else {
+        return;
+    };
+    refuse(
+        &place,
+        "old.task = 'ignore' AND old.state = 'running' AND new.state = 'ready'",
+    )
+    .await;
+    place.run(SLOW).await;
+    let grace = ("TASKLOCK_SHUTDOWN_GRACE", "10ms");
+    let worker = worker(&place.url(), "brisk,hold_long,ignore", &[grace]);
+    for task in ["hold_long", "ignore"] {
+        worker.wait_for(BOUND, |event| event.str("task") == Some(task));
+    }
+    // While the end of this one is being written, those of the two others gather to one batch.
+    let sleeping = "SELECT 1 FROM pg_stat_activity
+                     WHERE datname = current_database() AND wait_event = 'PgSleep'";
+    eventually_async(BOUND, async || place.run(sleeping).await.pop()).await;
+    worker.term();
+    assert!(worker.wait_exit(BOUND).success(), "{}", worker.report());
+    let row = place.row("hold_long").await;
+    assert_eq!(row.outcome.as_deref(), Some("succeeded"));
+    assert_eq!(place.row("ignore").await.state, "running");
+    let said = worker.stderr();
+    assert!(!said.contains("the end changed no row"), "{said}");
 }
