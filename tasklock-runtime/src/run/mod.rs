@@ -25,6 +25,7 @@ mod heartbeat;
 mod registry;
 mod scheduler;
 mod signals;
+mod standing;
 mod unwind;
 mod worker;
 

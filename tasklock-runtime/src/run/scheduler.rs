@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::execution::{Bench, Run};
 use super::heartbeat::Kept;
 use super::registry::Registry;
+use super::standing;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::fault;
 use crate::lease::{
@@ -78,11 +79,16 @@ impl Scheduler {
             };
             match found {
                 Ok(batch) => {
-                    if failing.take().is_some() {
+                    let failed = failing.take();
+                    if failed.is_some() {
                         tracing::info!("the store answers again");
                     }
                     retry = FIRST_RETRY;
                     let found = !batch.claims.is_empty();
+                    let gone = !found && standing::is_gone(&self.registry, batch.wait);
+                    if gone || failed == Some(StoreErrorKind::Schema) {
+                        self.restore().await;
+                    }
                     let wait = batch.wait.unwrap_or(Duration::MAX);
                     pause = if found || !wait.is_zero() {
                         FIRST_PAUSE
@@ -104,6 +110,27 @@ impl Scheduler {
         }
         let _ = timeout(LAST_LOOK, self.resolve_doubts()).await;
         self.runs
+    }
+
+    /// Brings standing jobs back that have gone from the store. Where it fails the next look tries again.
+    async fn restore(&self) {
+        let restoring = timeout(CALL, standing::restore(&*self.store, &self.registry));
+        let restored = tokio::select! {
+            restored = restoring => restored,
+            () = self.stop.cancelled() => return,
+        };
+        match restored {
+            Ok(Ok(0)) => {}
+            Ok(Ok(tasks)) => {
+                tracing::warn!(
+                    tasks,
+                    "standing jobs had gone from the store: declared anew"
+                );
+                self.bench.alarm.now();
+            }
+            Ok(Err(error)) => tracing::debug!("standing jobs are not brought back: {error}"),
+            Err(_) => tracing::debug!("standing jobs are not brought back: no answer"),
+        }
     }
 
     /// The longest that nothing is asked.

@@ -29,9 +29,10 @@ use super::heartbeat::Heartbeat;
 use super::registry::Registry;
 use super::scheduler::Scheduler;
 use super::signals::Signals;
+use super::standing;
 use crate::error::Error;
 use crate::lease::Clock;
-use crate::store::{Declaration, Store, Wake};
+use crate::store::{Store, Wake};
 
 /// How long the last writes may take after the handlers were dropped.
 const LAST_WRITES: Duration = Duration::from_secs(5);
@@ -135,22 +136,7 @@ impl Worker {
 
     /// Creates or updates the standing job of each task, so that it can be triggered.
     pub(crate) async fn declare(&self) -> Result<(), Error> {
-        let now = self.store.now().await?;
-        let declarations: Vec<Declaration> = self
-            .registry
-            .iter()
-            .map(|task| {
-                let schedule = task.definition.schedule;
-                Declaration {
-                    task: task.definition.name.to_owned(),
-                    schedule: schedule.to_string(),
-                    if_new: schedule.first(now),
-                    if_changed: schedule.changed(now),
-                }
-            })
-            .collect();
-        self.store.declare(&declarations).await?;
-        Ok(())
+        Ok(standing::declare(&*self.store, &self.registry).await?)
     }
 
     fn watch(&self, alarm: &Arc<Alarm>) -> impl Future<Output = ()> + Send + use<> {

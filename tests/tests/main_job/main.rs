@@ -15,6 +15,7 @@ mod environment;
 mod exit;
 mod far;
 mod file;
+mod gone;
 mod huge;
 mod idle;
 mod killed;
