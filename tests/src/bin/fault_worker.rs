@@ -98,7 +98,7 @@ impl Fate {
         Self {
             effects: [1, 2, 6, 20][usize::try_from(drawn % 4).expect("it fits")],
             pause: 20 + drawn / 4 % 100,
-            completes: drawn / 400 % 5 == 0,
+            completes: (drawn / 400).is_multiple_of(5),
             end: drawn / 2_000 % 20,
         }
     }
