@@ -107,7 +107,9 @@ impl Seat {
             if order == "forget" && !ended && states(self.worker.pid()).contains(&'T') {
                 self.worker.try_signal(Signal::CONT);
             }
-            (ended || !file(".command").exists()).then_some(!ended)
+            // It may have died of it by now.
+            let obeyed = !file(".command").exists();
+            (ended || obeyed).then_some(obeyed)
         });
         obeyed.unwrap_or_else(|| {
             let states = states(self.worker.pid());
