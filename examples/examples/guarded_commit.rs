@@ -11,6 +11,11 @@
 //! be; 2 s later, the `ttl`, the other one runs the task and books its entry. Then the first one goes on,
 //! and tries to book too. Its `commit` fails, its entry is rolled back, and one entry is there.
 //!
+//! Here the first one's own clock says already that the lease is lost: `commit` asks it first, as
+//! `lease.check()` does. But it does not rest on that. Its last statement before COMMIT compares owner
+//! and fence with the job's row, and keeps the row until the commit; so a pause between any check and the
+//! commit changes nothing either.
+//!
 //! The task says `on_lost = "signal"`, so that its handler goes on after the loss, as one that does not
 //! check its lease. By default it would have been dropped at its next await point.
 

@@ -185,8 +185,9 @@ impl LeaseContext {
     }
 
     /// Like [`commit`](Self::commit), and marks the job as succeeded in the same transaction: its effects
-    /// and its end are one, **exactly once** in this database. The lease ends with it; what the handler
-    /// returns afterwards is not recorded any more.
+    /// and its end are one, **exactly once** in this database. Make it the last thing that the handler
+    /// does: the lease ends with it, so that the next run may start at once, beside what is left of this
+    /// one; and an error that the handler returns afterwards is logged, but not recorded any more.
     ///
     /// # Errors
     ///

@@ -68,11 +68,17 @@ pub(crate) mod sealed {
 /// use tasklock_runtime::{LeaseContext, TaskResult, fence_table};
 ///
 /// async fn close_the_books(lease: &LeaseContext, ledger: &PgPool) -> TaskResult {
+///     // At the start of the run, and with nothing else: from here on no older holder commits there.
+///     let mut tx = ledger.begin().await?;
+///     fence_table(&mut tx, lease.task(), lease.fence()).await?;
+///     tx.commit().await?;
+///
 ///     let mut tx = ledger.begin().await?;
 ///     fence_table(&mut tx, lease.task(), lease.fence()).await?; // before anything is read there
 ///     sqlx::query("UPDATE account SET closed = true WHERE due < now()")
 ///         .execute(&mut *tx)
 ///         .await?;
+///     lease.check()?; // costs nothing, and keeps out a holder that can know by itself
 ///     tx.commit().await?;
 ///     Ok(())
 /// }
@@ -96,14 +102,15 @@ pub(crate) mod sealed {
 /// - **Before** a new holder has registered, an older one still commits, for the foreign database has
 ///   heard of nobody else. So a new holder registers first, and reads after that: what it read
 ///   before may have changed since. A holder that never comes to this database keeps nobody out of it.
-/// - A transaction that does not call this is not fenced.
+/// - A transaction that does not call this is not fenced, nor one that calls it with a name of its own:
+///   a name that nobody else uses fences nobody, so hand over `lease.task()`.
 /// - A holder that is paused inside its transaction keeps the row, and newer holders waiting. Bound
 ///   that: `idle_in_transaction_session_timeout` on a Postgres server ends such a transaction, and
 ///   `lock_timeout` or SQLite's busy timeout ends the wait, with [`Retry`](FenceError::Retry).
 /// - It lasts as the database's commits last. A failover to a replica that lags, or a restored backup,
 ///   forgets fences that were registered since.
-/// - Fences of one name must come from one store. Two stores with a task of one name need two names
-///   here; and where the leases' tables are made anew, fences begin at 1 again and are all refused:
+/// - Fences of one name must come from one store: one database, table prefix and schema. Two stores with
+///   a task of one name need two names here; and where the leases' tables are made anew, fences begin at 1 again and are all refused:
 ///   delete the name's row while no holder runs, and at no other time.
 ///
 /// On Postgres the table is found by the connection's `search_path`: every holder needs the same one.
@@ -209,8 +216,9 @@ impl fmt::Display for FenceError {
             ),
             Self::NoTable { found, sql } => write!(
                 f,
-                "this database has no table tasklock_fence, or another one ({found}): roll back, and once \
-                 apply the SQL of `tasklock_runtime::fence_table_sql` there:\n{sql}"
+                "this database has no table tasklock_fence, or one with other columns ({found}): roll back, \
+                 drop or rename what has this name and is not ours, and once apply the SQL of \
+                 `tasklock_runtime::fence_table_sql` there:\n{sql}"
             ),
             Self::Name { name, problem } => {
                 write!(f, "{name:?} cannot be the name of a lease: {problem}")

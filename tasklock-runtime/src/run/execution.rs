@@ -102,6 +102,11 @@ impl Run {
     /// Whether the lease was lost is known from the lease, not from what the handler returned.
     fn normalise(&self, outcome: Outcome) -> Outcome {
         if self.context.completion().is_done() {
+            if let Some(error) = outcome.error() {
+                tracing::warn!(
+                    "the job was completed in a transaction, what came after is not recorded: {error}"
+                );
+            }
             return Outcome::Succeeded;
         }
         if self.context.completion().is_in_doubt() {

@@ -32,19 +32,22 @@ impl Sql {
         begin: &'static str,
         anchor: &Anchor,
         complete: bool,
-        meanwhile: impl Future<Output = ()>,
+        meanwhile: Option<impl Future<Output = ()>>,
     ) -> Result<(), CommitError> {
+        // Where it has written, nobody else can write to the file meanwhile.
+        let writes = begin != "BEGIN" || meanwhile.is_none();
         macro_rules! effect {
             ($connection:ident) => {{
                 let mut tx = $connection.begin_with(begin).await.unwrap();
-                // On SQLite a deferred transaction that has only read holds nobody up.
                 let look = "SELECT count(*) FROM effect, tasklock_job";
                 sqlx::query(look).execute(&mut *tx).await.unwrap();
-                if begin != "BEGIN" {
+                if writes {
                     let write = "INSERT INTO effect VALUES (1)";
                     sqlx::query(write).execute(&mut *tx).await.unwrap();
                 }
-                meanwhile.await;
+                if let Some(meanwhile) = meanwhile {
+                    meanwhile.await;
+                }
                 tx.commit_under(anchor, complete, &|| Ok(())).await
             }};
         }
@@ -72,6 +75,9 @@ fn anchor(store: &dyn Store, claim: &Claim) -> Arc<Anchor> {
     store.anchor(end(&claim.key, Next::Dormant), LONG)
 }
 
+/// Nothing happens meanwhile.
+const NOTHING: Option<std::future::Ready<()>> = None;
+
 fn is_refused(committed: &Result<(), CommitError>) -> bool {
     matches!(
         committed,
@@ -97,7 +103,7 @@ pub(crate) async fn it_commits_while_the_lease_is_held(world: &World) {
             }
         };
         let committed = sql
-            .effect(begin, &*anchor(&*store, &claim), false, beats)
+            .effect(begin, &*anchor(&*store, &claim), false, Some(beats))
             .await;
         assert!(committed.is_ok(), "{begin}: {committed:?}");
         assert!(row(&*store, claim.key.job).await.running, "{begin}");
@@ -120,7 +126,7 @@ pub(crate) async fn a_former_owner_commits_nothing(world: &World) {
         let before = row(&*store, second.key.job).await;
         for complete in [false, true] {
             let anchor = anchor(&*store, &first);
-            let committed = sql.effect(begin, &*anchor, complete, async {}).await;
+            let committed = sql.effect(begin, &*anchor, complete, NOTHING).await;
             assert!(
                 matches!(committed, Err(CommitError::Lost(LeaseLost::TakenOver))),
                 "{begin}: {committed:?}"
@@ -156,7 +162,7 @@ pub(crate) async fn a_paused_owner_finishes_renews_and_commits_in_vain(world: &W
         assert_eq!(a.release(&keys).await.unwrap(), NONE, "{begin}");
         for complete in [false, true] {
             let anchor = anchor(&*a, &first);
-            let committed = sql.effect(begin, &*anchor, complete, async {}).await;
+            let committed = sql.effect(begin, &*anchor, complete, NOTHING).await;
             assert!(
                 matches!(committed, Err(CommitError::Lost(LeaseLost::TakenOver))),
                 "{begin}: {committed:?}"
@@ -185,7 +191,7 @@ pub(crate) async fn a_takeover_during_the_transaction_refuses_it(world: &World) 
                 taken_over(&*store, &task, LONG).await;
             };
             let anchor = anchor(&*store, &first);
-            let committed = sql.effect(begin, &*anchor, complete, overtaken).await;
+            let committed = sql.effect(begin, &*anchor, complete, Some(overtaken)).await;
             assert!(is_refused(&committed), "{task}: {committed:?}");
             assert!(row(&*store, first.key.job).await.running, "{task}");
         }
@@ -207,7 +213,7 @@ pub(crate) async fn an_ended_run_commits_nothing(world: &World) {
         assert_eq!(store.release(&keys).await.unwrap(), [released.key.job]);
         for ended in [finished, released] {
             let committed = sql
-                .effect(begin, &*anchor(&*store, &ended), false, async {})
+                .effect(begin, &*anchor(&*store, &ended), false, NOTHING)
                 .await;
             assert!(is_refused(&committed), "{begin}: {committed:?}");
         }
@@ -226,23 +232,20 @@ pub(crate) async fn a_transaction_completes_its_job_exactly_once(world: &World) 
         let renewals = [renewal(&claim.key, LONG)];
         assert_eq!(heartbeat.renew(&renewals).await.unwrap(), [claim.key.job]);
         let anchor = anchor(&*store, &claim);
-        let committed = sql.effect(begin, &*anchor, true, async {}).await;
+        let committed = sql.effect(begin, &*anchor, true, NOTHING).await;
         assert!(committed.is_ok(), "{begin}: {committed:?}");
         let done = row(&*store, claim.key.job).await;
         assert!(!done.running, "{begin}");
         assert_eq!(done.last_outcome.as_deref(), Some("succeeded"), "{begin}");
         assert_eq!((done.due_at, done.attempt), (None, 0), "{begin}");
 
-        let again = sql.effect(begin, &*anchor, true, async {}).await;
+        let again = sql.effect(begin, &*anchor, true, NOTHING).await;
         assert!(is_refused(&again), "{begin}: {again:?}");
         assert_eq!(heartbeat.renew(&renewals).await.unwrap(), NONE);
         let ends = [end(&claim.key, Next::At(1))];
         assert_eq!(store.finish(&ends).await.unwrap(), NONE);
     }
-    let written = begins(&sql)
-        .iter()
-        .filter(|begin| **begin != "BEGIN")
-        .count();
+    let written = begins(&sql).len();
     assert_eq!(sql.effects().await, written.to_string());
 }
 
@@ -260,7 +263,7 @@ pub(crate) async fn another_stores_transaction_is_refused(world: &World) {
             .await;
         sql.execute("CREATE TABLE tasklock_job (x bigint)").await;
         let begin = begins(&sql)[0];
-        let committed = sql.effect(begin, &*anchor, false, async {}).await;
+        let committed = sql.effect(begin, &*anchor, false, NOTHING).await;
         assert!(
             matches!(committed, Err(CommitError::OtherDatabase(_))),
             "{committed:?}"
@@ -270,7 +273,7 @@ pub(crate) async fn another_stores_transaction_is_refused(world: &World) {
             .await;
         held(&*other.store().await, "task", LONG).await;
         for complete in [false, true] {
-            let committed = sql.effect(begin, &*anchor, complete, async {}).await;
+            let committed = sql.effect(begin, &*anchor, complete, NOTHING).await;
             assert!(
                 matches!(committed, Err(CommitError::OtherDatabase(_))),
                 "{committed:?}"

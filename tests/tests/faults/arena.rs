@@ -106,7 +106,7 @@ impl Arena {
         let lost = self.place.all_run_again().await;
         assert_eq!(lost, 0, "{scenario}: jobs are lost: {}", self.reports());
         let verdict = self.verdict().await;
-        self.print(scenario, &verdict);
+        self.print(scenario, &verdict, lost);
         self.must_be_sound(&verdict);
         assert!(self.bitten > 0, "{scenario}: no fault bit");
         match canary {
@@ -154,13 +154,13 @@ impl Arena {
     }
 
     /// One row of the table.
-    pub(crate) fn print(&self, scenario: &str, verdict: &Verdict) {
+    fn print(&self, scenario: &str, verdict: &Verdict, lost: i64) {
         let mut takeovers = verdict.takeovers.clone();
         takeovers.sort_unstable();
         let at = |index: usize| takeovers.get(index).map_or(0, Duration::as_millis);
         let margin = verdict.margins.iter().min();
         say(&format!(
-            "| {scenario} | {} | {} | {} | {} | 0 | {} / {} ms ({}) | {} |",
+            "| {scenario} | {} | {} | {} | {} | {lost} | {} / {} ms ({}) | {} |",
             self.place.name(),
             self.bitten,
             verdict.overlaps,

@@ -56,10 +56,12 @@ controls! {
         &[("FAULT_MISTAKE", "the deadline is taken from the reply")] => "P3", else &[];
     non_sticky_loss on sqlite postgres: renewals_are_confirmed_late,
         &[("FAULT_MISTAKE", "a late renewal revives the lease")] => "P5", else &[];
-    // The local clock would keep a paused handler from its COMMIT; the guard must not need it. On SQLite a
-    // transaction has the file's lock from its first write on: there a guard without a fence lets
-    // nothing through.
+    // The local clock would keep a paused handler from its COMMIT; the guard must not need it.
     guard_without_fence on postgres: pauses_before_the_guard,
+        &[("FAULT_MISTAKE", "the guard ignores the fence"), ("FAULT_CLOCK", "blind")] => "P4",
+        else &[("FAULT_CLOCK", "blind")];
+    // There a transaction has the file's lock from its first write on: the pause has to come before it.
+    guard_without_fence_in_a_file on sqlite: pauses_without_renewals,
         &[("FAULT_MISTAKE", "the guard ignores the fence"), ("FAULT_CLOCK", "blind")] => "P4",
         else &[("FAULT_CLOCK", "blind")];
     ends_without_fence on sqlite postgres: pauses_before_the_end,
@@ -162,6 +164,12 @@ async fn pauses(arena: &mut Arena) {
     for _ in 0..3 {
         arena.seats[arena.holder()].pause(LONG).await;
     }
+}
+
+/// No renewal tells the worker what its clock does not.
+async fn pauses_without_renewals(arena: &mut Arena) {
+    arena.tell_all("hold 2000 renewal to be sent");
+    pauses(arena).await;
 }
 
 async fn pauses_before_the_guard(arena: &mut Arena) {

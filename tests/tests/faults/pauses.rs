@@ -19,6 +19,8 @@ scenarios! {
 const LONG: Duration = Duration::from_millis(1_300);
 /// Less than the margin: nobody may notice.
 const SHORT: Duration = Duration::from_millis(150);
+/// The server's time-out for a guard, a ttl; a poll interval; and as much again for a busy machine.
+const HELD: Duration = Duration::from_secs(4);
 
 async fn stopped_twenty_times(arena: &mut Arena) {
     arena.fleet(2, "a0,a1,s0,s1");
@@ -108,9 +110,12 @@ async fn stopped_in_a_guarded_transaction(arena: &mut Arena) {
         assert!(seat.tell("stop guard held"), "{}", seat.worker.report());
         seat.stopped();
         seat.step();
+        let stopped = boottime();
         let held = seat.held();
-        // All of them, also the one whose row was locked by the guard.
+        // All of them, also the one whose row was locked by the guard: for a ttl.
         arena.place.taken_over(&held).await;
+        let took = boottime() - stopped;
+        assert!(took < HELD, "the row was held for {took:?}");
         seat.worker.cont();
         arena.bitten += 1;
     }

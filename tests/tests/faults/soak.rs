@@ -143,6 +143,10 @@ async fn soak(place: Place) {
         ));
     }
     arena.bitten = counts.values().map(|(_, bit)| bit).sum();
+    say(
+        "| scenario | store | faults that bit | overlaps of guarded runs | of the canary | jobs lost \
+         | takeover after expiry: median / most (number) | least early-loss margin |",
+    );
     arena.settle("soak", crate::arena::Canary::Overlaps).await;
     say(&format!(
         "soak: no violation with TASKLOCK_FAULTS_SEED={seed}"

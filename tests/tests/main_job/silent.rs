@@ -31,7 +31,7 @@ async fn the_process_ends_within_the_bound(place: Place) {
     }
     link.cut().await;
     // By then a look for work is under way, too.
-    eventually(BOUND, || worker.stderr().contains("a heartbeat failed"));
+    eventually(BOUND, || worker.stderr().contains("heartbeats fail"));
     let from = boottime();
     worker.term();
     eventually(BOUND, || {

@@ -40,6 +40,8 @@ pub(super) struct Keeper {
     in_flight: Option<InFlight>,
     /// Nothing is to be done before this.
     wake_at: Moment,
+    /// Beats without an answer, in a row.
+    failures: u32,
     failing: bool,
 }
 
@@ -58,6 +60,7 @@ impl Keeper {
             line: Some(Line::new(renewer)),
             in_flight: None,
             wake_at: Moment::from_nanos(u64::MAX),
+            failures: 0,
             failing: false,
         }
     }
@@ -218,17 +221,28 @@ impl Keeper {
         self.wake_by(now);
     }
 
-    /// One line when the trouble begins, one when it is over.
+    /// One line when the trouble begins, one when it is over. A single failure is none: on SQLite another
+    /// writer need only take longer than a heartbeat waits, a handler's own guarded transaction, say.
     fn note(&mut self, failure: Option<&crate::error::StoreError>) {
+        self.failures = match failure {
+            None => 0,
+            Some(_) => self.failures.saturating_add(1),
+        };
         match failure {
-            Some(error) if !self.failing => tracing::warn!(
-                leases = self.leases.len(),
-                "a heartbeat failed; the leases are held up to their deadlines, trying again: {error}"
-            ),
-            None if self.failing => tracing::info!("heartbeats succeed again"),
-            _ => {}
+            Some(error) if self.failures == 2 => {
+                self.failing = true;
+                tracing::warn!(
+                    leases = self.leases.len(),
+                    "heartbeats fail; the leases are held up to their deadlines, trying again: {error}"
+                );
+            }
+            Some(error) => tracing::debug!("a heartbeat failed, trying again: {error}"),
+            None if self.failing => {
+                self.failing = false;
+                tracing::info!("heartbeats succeed again");
+            }
+            None => {}
         }
-        self.failing = failure.is_some();
     }
 
     /// Ends the process for a lost lease with `on_lost = "exit"`.

@@ -8,6 +8,14 @@ use crate::store::schema::{self, Dialect};
 
 impl SqliteStore {
     pub(super) async fn migrate_once(&self) -> Result<Option<(i64, i64)>, sqlx::Error> {
+        // Most starts find everything in place: they must not wait for somebody who writes.
+        if let Some((version, oldest)) = self.version_once().await?
+            && schema::plan(Dialect::Sqlite, &self.names, version)
+                .statements
+                .is_empty()
+        {
+            return Ok(Some((version, oldest)));
+        }
         let mut connection = self.checkout().await?;
         let mut tx = connection.begin_with(BEGIN).await?;
         run(&mut tx, schema::bootstrap(Dialect::Sqlite, &self.names)).await?;
