@@ -50,8 +50,11 @@
 pub mod __private;
 mod client;
 mod error;
+#[cfg(feature = "__faults")]
 #[doc(hidden)]
 pub mod fault;
+#[cfg(not(feature = "__faults"))]
+mod fault;
 mod lease;
 mod run;
 mod runtime;

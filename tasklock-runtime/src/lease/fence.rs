@@ -102,6 +102,8 @@ pub(crate) mod sealed {
 /// - **Before** a new holder has registered, an older one still commits, for the foreign database has
 ///   heard of nobody else. So a new holder registers first, and reads after that: what it read
 ///   before may have changed since. A holder that never comes to this database keeps nobody out of it.
+/// - A call that is dropped before it answers, by a time-out around it, has fenced nothing: give the
+///   transaction up.
 /// - A transaction that does not call this is not fenced, nor one that calls it with a name of its own:
 ///   a name that nobody else uses fences nobody, so hand over `lease.task()`.
 /// - A holder that is paused inside its transaction keeps the row, and newer holders waiting. Bound

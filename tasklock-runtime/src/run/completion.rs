@@ -178,8 +178,15 @@ async fn write_singly(store: &dyn Store, batch: &mut [Ending], answer: &mut Answ
             *text = text.escape_default().take(MAX_PLAIN).collect();
             alone = write_batch(store, std::slice::from_ref(ending)).await;
         }
+        let is_refused = alone.is_refused();
         answer.verdicts.extend(alone.verdicts);
-        failure = alone.failure.or(failure);
+        if let Some(error) = alone.failure {
+            failure = Some(error);
+            if !is_refused {
+                // The store itself is in trouble by now.
+                break;
+            }
+        }
     }
     answer.failure = failure.filter(|_| answer.verdicts.is_empty());
 }

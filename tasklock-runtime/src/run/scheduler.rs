@@ -86,9 +86,6 @@ impl Scheduler {
                     retry = FIRST_RETRY;
                     let found = !batch.claims.is_empty();
                     let gone = !found && standing::is_gone(&self.registry, batch.wait);
-                    if gone || failed == Some(StoreErrorKind::Schema) {
-                        self.restore().await;
-                    }
                     let wait = batch.wait.unwrap_or(Duration::MAX);
                     pause = if found || !wait.is_zero() {
                         FIRST_PAUSE
@@ -96,6 +93,9 @@ impl Scheduler {
                         (pause * 2).min(self.poll_interval)
                     };
                     self.start_all(batch.claims, batch.now).await;
+                    if gone || failed == Some(StoreErrorKind::Schema) {
+                        self.restore().await;
+                    }
                     let least = if found { Duration::ZERO } else { pause };
                     self.bench.alarm.within(wait.max(least).min(self.poll()));
                 }
@@ -126,7 +126,6 @@ impl Scheduler {
                     tasks,
                     "standing jobs had gone from the store: declared anew"
                 );
-                self.bench.alarm.now();
             }
             Ok(Err(error)) => tracing::debug!("standing jobs are not brought back: {error}"),
             Err(_) => tracing::debug!("standing jobs are not brought back: no answer"),

@@ -75,6 +75,10 @@ async fn deadlocks_and_serialization_failures(arena: &mut Arena) {
     tokio::join!(one[0].as_mut(), two[0].as_mut());
     drop(saboteurs);
     arena.bitten += 50;
+    if !sqlite {
+        let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+        arena.place.wait_until_more_than(0, deadlocks).await;
+    }
 }
 
 /// SIGTERM while it runs, is cut off, starved, paused, or has just been told so already.

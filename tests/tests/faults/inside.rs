@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tasklock_test_support::process::boottime;
+use tasklock_test_support::process::{Event, boottime};
 use tasklock_test_support::wait::eventually;
 
 use crate::arena::{Arena, TASKS};
@@ -19,7 +19,7 @@ scenarios! {
 
 /// No thread of the application's runtime gets to run; the heartbeat has one of its own.
 async fn starved_for_three_ttls(arena: &mut Arena) {
-    arena.fleet(2, "a0,a1,s0,s1");
+    arena.fleet(2, "a0,s0,lasting");
     for _ in 0..2 {
         let seat = &arena.seats[arena.holder()];
         assert!(seat.tell("starve 3000"), "{}", seat.worker.report());
@@ -33,6 +33,7 @@ async fn starved_for_three_ttls(arena: &mut Arena) {
         }
         tokio::time::sleep(Duration::from_millis(1_000)).await;
     }
+    arena.tell_all("finish");
 }
 
 async fn pool_exhausted(arena: &mut Arena) {
@@ -41,7 +42,15 @@ async fn pool_exhausted(arena: &mut Arena) {
         let seat = &arena.seats[arena.holder()];
         assert!(seat.tell("hog 3000"), "{}", seat.worker.report());
         tokio::time::sleep(Duration::from_millis(3_200)).await;
-        arena.bitten += 1;
+        let waited_in_vain = |event: &Event| {
+            event.is("db")
+                && event
+                    .str("why")
+                    .is_some_and(|why| why.contains("timed out"))
+        };
+        if seat.worker.events().iter().any(waited_in_vain) {
+            arena.bitten += 1;
+        }
     }
 }
 
@@ -51,8 +60,10 @@ async fn panics_and_aborts(arena: &mut Arena) {
         let index = arena.holder();
         let seat = &mut arena.seats[index];
         if round % 2 == 0 {
+            let panics = || seat.worker.stderr().matches("as the test wants it").count();
+            let before = panics();
             seat.tell("panic");
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            eventually(crate::BOUND, || panics() > before);
             seat.tell("calm");
         } else {
             seat.tell("abort");

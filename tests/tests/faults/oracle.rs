@@ -13,6 +13,8 @@ use super::audit::{Entry, Op};
 
 /// SQLite's clock shows whole milliseconds.
 const RESOLUTION: i64 = 1_000;
+/// The least margin of the tasks is 250 ms; a clock that is a tenth too slow takes 83 ms of it.
+const MARGIN: i64 = 140_000;
 
 /// What is judged.
 #[derive(Debug, Default)]
@@ -221,6 +223,14 @@ impl<'a> Court<'a, '_> {
                         entry,
                     );
                 }
+                let until = self.holder.as_ref().map_or(i64::MAX, |holder| holder.until);
+                if last == Some(former.fence) && last_ok > until - MARGIN {
+                    let left = until - last_ok;
+                    self.wrong(
+                        &format!("P3: within the margin, {left} µs before its expiry, fence {} was believed in", former.fence),
+                        entry,
+                    );
+                }
                 if last == Some(former.fence) {
                     if taken_over && belief.last_ok > 0 {
                         self.verdict.margins.push(micros(entry.at - last_ok));
@@ -237,7 +247,13 @@ impl<'a> Court<'a, '_> {
         self.verdict.renewed += 1;
         match &mut self.holder {
             Some(holder) if holder.acquired.fence == entry.fence => {
-                if entry.until < holder.until {
+                // Beats pass a transaction that completes its job, which is logged before its COMMIT.
+                let ended = holder
+                    .ended
+                    .is_some_and(|end| !self.completions.contains(&end.seq));
+                if ended {
+                    self.wrong("P6: a renewal of a lease that was ended", entry);
+                } else if entry.until < holder.until {
                     self.wrong("P2: an expiry that went back", entry);
                 } else {
                     holder.until = entry.until;

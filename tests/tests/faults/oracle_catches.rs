@@ -75,7 +75,7 @@ fn a_sound_log_is_sound() {
 #[test]
 fn each_property_is_watched() {
     type Change = fn(&mut Evidence);
-    let changes: [(&str, Change); 17] = [
+    let changes: [(&str, Change); 19] = [
         ("P1: a fence", |it| it.log[3].fence = 1),
         ("P1: an owner", |it| it.log[3].owner = "a".into()),
         ("P1: held", |it| it.beliefs[1].owner = "x".into()),
@@ -85,6 +85,10 @@ fn each_property_is_watched() {
         ("P2: an expiry", |it| it.log[1].until = 999_000),
         ("P3: fence 1 was", |it| {
             it.beliefs[0].last_ok = 1_202_000_000
+        }),
+        ("P3: within", |it| it.beliefs[0].last_ok = 1_100_000_000),
+        ("P6: a renewal", |it| {
+            it.log.insert(8, entry(Op::Renew, 3, "c", 1_550, 2_550))
         }),
         ("P3: a renewal", |it| {
             it.log.insert(4, entry(Op::Renew, 1, "a", 1_250, 2_250))

@@ -53,7 +53,7 @@ async fn away_for_less_than_the_bound(arena: &mut Arena) {
     arena.fleet(2, "lasting");
     let fence = arena.place.number(FENCE).await;
     for _ in 0..3 {
-        let gone = away(arena, Duration::from_secs(3)).await;
+        let gone = away(arena, Duration::from_secs(2)).await;
         assert!(gone < BOUND, "too slow a machine: away for {gone:?}");
         // Renewed again: an expiry that only a renewal after the return can have brought.
         let renewals = "SELECT count(*) FROM audit WHERE op = 'renew'";
@@ -66,7 +66,14 @@ async fn away_for_less_than_the_bound(arena: &mut Arena) {
         ));
     }
     assert_eq!(arena.place.number(FENCE).await, fence, "it was lost");
+    silent_for(arena, Duration::from_secs(2)).await;
     arena.tell_all("finish");
+}
+
+/// The fault has bitten: for so long the store did nothing for anybody.
+async fn silent_for(arena: &Arena, time: Duration) {
+    let silence = arena.place.longest_silence().await;
+    assert!(silence >= time, "the store was silent for {silence:?} only");
 }
 
 /// The oracle compares what everybody believed with the claims that come after the return.
@@ -83,6 +90,7 @@ async fn away_for_longer(arena: &mut Arena) {
         arena.place.taken_over(&held).await;
         arena.bitten += 1;
     }
+    silent_for(arena, Duration::from_secs(2)).await;
 }
 
 /// Its processes are stopped: connections stay open, and nothing answers.
@@ -100,6 +108,7 @@ async fn frozen_for_longer(arena: &mut Arena) {
         server.resume().await;
         arena.bitten += 1;
     }
+    silent_for(arena, Duration::from_millis(1_500)).await;
 }
 
 async fn read_only(arena: &mut Arena) {
@@ -118,6 +127,7 @@ async fn read_only(arena: &mut Arena) {
         }
         arena.bitten += 1;
     }
+    silent_for(arena, Duration::from_millis(1_200)).await;
 }
 
 /// Postgres says it with its own code for a full disk, from triggers; of SQLite's file no process may
@@ -149,6 +159,7 @@ async fn disk_full(arena: &mut Arena) {
         tokio::time::sleep(Duration::from_millis(300)).await;
         arena.bitten += 1;
     }
+    silent_for(arena, Duration::from_millis(1_200)).await;
 }
 
 async fn fill(arena: &Arena, full: bool) {

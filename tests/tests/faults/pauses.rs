@@ -93,7 +93,9 @@ async fn stopped_shortly(arena: &mut Arena) {
         if !seat.held().is_empty() {
             arena.bitten += 1;
         }
-        seat.pause(SHORT).await;
+        seat.worker.stop();
+        tokio::time::sleep(SHORT).await;
+        seat.worker.cont();
         tokio::time::sleep(SHORT / 3).await;
     }
     assert_eq!(arena.place.number(lasting).await, fence, "it was lost");

@@ -103,6 +103,12 @@ impl Place {
         text.parse().expect("a number")
     }
 
+    /// The longest time in which the store granted, renewed and ended nobody's lease.
+    pub(crate) async fn longest_silence(&self) -> Duration {
+        let gaps = "SELECT max(gap) FROM (SELECT at - lag(at) OVER (ORDER BY seq) AS gap FROM audit WHERE op <> 'effect') g";
+        Duration::from_micros(self.number(gaps).await.unsigned_abs())
+    }
+
     /// Waits until a query answers more than this.
     pub(crate) async fn wait_until_more_than(&self, before: i64, query: &str) {
         let mut database = self.connect().await;

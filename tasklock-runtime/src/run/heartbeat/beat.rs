@@ -81,7 +81,9 @@ async fn renew(
     clock: &dyn Clock,
     call: Duration,
 ) -> Result<Vec<(LeaseKey, Verdict)>, StoreError> {
-    line.connect(call, clock).await?;
+    let left = chunk.iter().map(|member| member.status.check());
+    let left = left.map(Result::unwrap_or_default).min();
+    line.connect(call, left.unwrap_or_default()).await?;
     let renewer = line.renewer.as_mut();
     let renewals: Vec<Renewal> = chunk.iter().map(|member| member.renewal.clone()).collect();
     let t0 = clock.now();

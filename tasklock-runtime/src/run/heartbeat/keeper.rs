@@ -67,10 +67,7 @@ impl Keeper {
 
     pub(super) async fn run(mut self) {
         if let Some(line) = &mut self.line
-            && line
-                .connect_within(FIRST_CONNECT, &*self.clock)
-                .await
-                .is_err()
+            && line.connect_within(FIRST_CONNECT).await.is_err()
         {
             line.reset();
         }
@@ -267,7 +264,7 @@ impl Keeper {
             .collect();
         if let Some(line) = &mut self.line {
             let release = async {
-                line.connect_within(EXIT_PATIENCE, &*self.clock).await?;
+                line.connect_within(EXIT_PATIENCE).await?;
                 for keys in held.chunks(MAX_BATCH) {
                     line.renewer.release(keys).await?;
                 }

@@ -25,9 +25,8 @@ impl Fragments {
             (
                 "{stray}",
                 "s AS (
-    DELETE FROM {s}{p}heartbeat h
-    WHERE h.job_id = ANY(ARRAY(SELECT c.id FROM c))
-      AND h.fence >= (SELECT c.fence FROM c WHERE c.id = h.job_id)
+    DELETE FROM {s}{p}heartbeat h USING c
+    WHERE h.job_id = c.id AND h.job_id = ANY(ARRAY(SELECT c.id FROM c)) AND h.fence >= c.fence
 )"
                 .to_owned(),
             ),

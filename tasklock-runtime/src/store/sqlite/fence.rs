@@ -21,7 +21,10 @@ impl Fenced for Transaction<'_, Sqlite> {
             .await
             .map_err(|error| unregistered(diagnose, Dialect::Sqlite, error))?;
         match rows.first() {
-            Some(&(_, false)) => Ok(()),
+            Some(&(registered, false)) if registered == fence => Ok(()),
+            Some(&(registered, false)) => Err(FenceError::Db(
+                format!("the fence table answered {registered}: is it another one?").into(),
+            )),
             Some(&(registered, true)) => Err(FenceError::Stale {
                 name: name.to_owned(),
                 fence,
