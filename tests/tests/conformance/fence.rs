@@ -3,13 +3,13 @@
 mod foreign;
 mod storm;
 
-use tasklock_runtime::{FenceError, fence_table_sql};
+use tasklock_runtime::{Dialect, FenceError, fence_table_sql};
 use tasklock_test_support::wait::eventually_async;
 use tokio::time::timeout;
 
 use crate::steps::BOUND;
 use crate::world::{Sql, World};
-use foreign::{connect, foreign};
+use foreign::{Tx, connect, foreign};
 pub(crate) use storm::effects_come_in_the_order_of_their_fences;
 
 /// The fence that refused this one.
@@ -264,6 +264,34 @@ pub(crate) async fn a_missing_table_is_said_with_its_sql(world: &World) {
         let mut tx = sql.begin(sql.levels()[0]).await.unwrap();
         tx.fence("a", 1).await.unwrap();
         tx.commit().await.unwrap();
+    }
+}
+
+/// A column of another type, or one that holds NULL: whatever the answer is, it is no pass.
+pub(crate) async fn a_table_of_another_shape_lets_nothing_through(world: &World) {
+    let Some(mut sql) = foreign(world).await else {
+        return;
+    };
+    let shape = match sql.dialect() {
+        Dialect::Postgres => "fence int, updated_at timestamptz",
+        _ => "fence int, updated_at text, refused text",
+    };
+    for level in sql.levels() {
+        sql.execute("DROP TABLE tasklock_fence").await;
+        sql.execute(&format!(
+            "CREATE TABLE tasklock_fence (name text PRIMARY KEY, {shape})"
+        ))
+        .await;
+        sql.execute("INSERT INTO tasklock_fence (name) VALUES ('a')")
+            .await;
+        let mut tx = sql.begin(level).await.unwrap();
+        let answer = tx.fence("a", 5).await;
+        assert!(answer.is_err(), "{level}: {answer:?}");
+        // Where the server has seen no error, either.
+        if matches!(tx, Tx::Postgres(_)) {
+            assert!(tx.effect(5, 0).await.is_err(), "{level}");
+        }
+        tx.roll_back().await;
     }
 }
 

@@ -150,6 +150,7 @@ macro_rules! suite {
                     an_old_snapshot_does_not_help,
                     another_name_is_not_touched,
                     a_missing_table_is_said_with_its_sql,
+                    a_table_of_another_shape_lets_nothing_through,
                     what_is_no_name_or_no_fence_is_refused,
                     effects_come_in_the_order_of_their_fences,
                 }
