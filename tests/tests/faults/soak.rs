@@ -67,20 +67,8 @@ enum Fault {
     Refuse,
 }
 
-const WITHOUT_A_NETWORK: [Fault; 11] = [
-    Fault::Kill,
-    Fault::KillAtStep,
-    Fault::Stop,
-    Fault::StopAtStep,
-    Fault::StopShortly,
-    Fault::Terminate,
-    Fault::Abort,
-    Fault::Panics,
-    Fault::Starve,
-    Fault::Hog,
-    Fault::Suspend,
-];
-const WITH_A_NETWORK: [Fault; 18] = [
+/// Those that need a network come last.
+const FAULTS: [Fault; 18] = [
     Fault::Kill,
     Fault::KillAtStep,
     Fault::Stop,
@@ -100,6 +88,7 @@ const WITH_A_NETWORK: [Fault; 18] = [
     Fault::Reset,
     Fault::Refuse,
 ];
+const WITHOUT_A_NETWORK: usize = 11;
 
 /// How many of each kind there were, and how many of them bit.
 type Counts = BTreeMap<String, (usize, usize)>;
@@ -157,8 +146,8 @@ async fn soak(place: Place) {
 async fn torment(mut seat: Seat, mut draw: Draw, until: Duration) -> (Seat, Counts) {
     let mut counts = Counts::new();
     let faults: &[Fault] = match seat.proxy {
-        Some(_) => &WITH_A_NETWORK,
-        None => &WITHOUT_A_NETWORK,
+        Some(_) => &FAULTS,
+        None => &FAULTS[..WITHOUT_A_NETWORK],
     };
     while boottime() < until {
         let fault = draw.one_of(faults);
