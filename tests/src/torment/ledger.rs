@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of a record: eight numbers, two spare ones, the owner's 32 characters.
+/// Bytes of a record: nine numbers, a spare one, the owner's 32 characters.
 const RECORD: usize = 112;
 const OWNER: usize = 80;
 
@@ -30,6 +30,8 @@ pub enum Field {
     Acknowledged = 6,
     /// Whether one of them completed the job.
     Completed = 7,
+    /// The last unguarded effect before which the process did not stand still.
+    PromptCanary = 8,
 }
 
 /// A process's ledger.
@@ -100,6 +102,8 @@ pub struct Belief {
     pub revived: u64,
     /// [`Field::LastCanary`]
     pub last_canary: u64,
+    /// [`Field::PromptCanary`]
+    pub prompt_canary: u64,
     /// [`Field::Acknowledged`]
     pub acknowledged: u64,
     /// [`Field::Completed`]
@@ -122,6 +126,7 @@ impl Belief {
             first_lost: number(Field::FirstLost),
             revived: number(Field::Revived),
             last_canary: number(Field::LastCanary),
+            prompt_canary: number(Field::PromptCanary),
             acknowledged: number(Field::Acknowledged),
             completed: number(Field::Completed) != 0,
         }

@@ -15,6 +15,8 @@ use tasklock_test_support::process::boottime;
 const PERIOD: Duration = Duration::from_millis(2);
 /// From the canary's check to its effect: far less than a margin.
 const FLIGHT: Duration = Duration::from_millis(15);
+/// A longer flight is a pause: a busy machine did not run the thread.
+const PROMPT: Duration = Duration::from_millis(100);
 /// How long a lost lease is looked at.
 const AFTERLIFE: Duration = Duration::from_secs(2);
 
@@ -118,6 +120,7 @@ fn check() {
 fn canary() {
     loop {
         let runs: Vec<Arc<Run>> = watched().iter().map(Arc::clone).collect();
+        let from = boottime();
         let held: Vec<Arc<Run>> = runs
             .into_iter()
             .filter(|run| run.lease.check().is_ok())
@@ -126,6 +129,9 @@ fn canary() {
         for run in held {
             let nanos = u64::try_from(boottime().as_nanos()).expect("it fits");
             ledger().set(run.record, Field::LastCanary, nanos);
+            if boottime() - from < PROMPT {
+                ledger().set(run.record, Field::PromptCanary, nanos);
+            }
         }
     }
 }

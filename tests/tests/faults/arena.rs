@@ -113,7 +113,10 @@ impl Arena {
             Canary::Overlaps => {
                 assert!(verdict.canaries > 0, "{scenario}: it did not bite through")
             }
-            Canary::Never => assert_eq!(verdict.canaries, 0, "{scenario}: unguarded overlaps"),
+            Canary::Never => {
+                let prompt = verdict.prompt_canaries;
+                assert_eq!(prompt, 0, "{scenario}: unguarded overlaps without a pause");
+            }
             Canary::Any => {}
         }
     }

@@ -34,6 +34,8 @@ pub(crate) struct Verdict {
     pub(crate) overlaps: usize,
     /// Unguarded effects that came after another owner's claim.
     pub(crate) canaries: usize,
+    /// Those of them before which the process did not stand still.
+    pub(crate) prompt_canaries: usize,
     /// From the expiry of a lease to the next claim of its job.
     pub(crate) takeovers: Vec<Duration>,
     /// From the last check that succeeded to the claim that took the job over.
@@ -237,6 +239,9 @@ impl<'a> Court<'a, '_> {
                     }
                     if on_store(belief.last_canary) > entry.at + RESOLUTION {
                         self.verdict.canaries += 1;
+                    }
+                    if on_store(belief.prompt_canary) > entry.at + RESOLUTION {
+                        self.verdict.prompt_canaries += 1;
                     }
                 }
             }

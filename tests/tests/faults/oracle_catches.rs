@@ -28,6 +28,7 @@ fn belief(fence: i64, owner: &str, last_ok: u64) -> Belief {
         first_lost: last_ok * 1_000_000 + 1,
         revived: 0,
         last_canary: 0,
+        prompt_canary: 0,
         acknowledged: 0,
         completed: false,
     }
