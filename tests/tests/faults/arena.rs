@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tasklock_test_support::process::boottime;
 use tasklock_test_support::temp::TempDir;
 
-use super::oracle::{Evidence, Verdict, judge};
+use super::evidence::{Evidence, Verdict};
+use super::oracle::judge;
 use super::place::Place;
 use super::seat::{Seat, WORKER};
 use super::{BOUND, audit};

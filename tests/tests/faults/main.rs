@@ -12,6 +12,7 @@ mod database;
 mod arena;
 mod audit;
 mod draw;
+mod evidence;
 mod oracle;
 mod oracle_catches;
 mod place;

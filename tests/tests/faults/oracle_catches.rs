@@ -3,7 +3,8 @@
 use tasklock_tests::torment::ledger::Belief;
 
 use crate::audit::{Entry, Op};
-use crate::oracle::{Evidence, judge};
+use crate::evidence::Evidence;
+use crate::oracle::judge;
 
 /// Instants in milliseconds.
 fn entry(op: Op, fence: i64, owner: &str, at: i64, until: i64) -> Entry {
