@@ -76,7 +76,7 @@ fn registration(options: &Options, handler: &Handler) -> TokenStream {
     // The user's own types, so that the compiler's arrows point at them.
     let lease = parameters
         .iter()
-        .map(|ty| quote_spanned!(at=> <#ty as #rt::IsLease>::from_lease(lease)));
+        .map(|ty| quote_spanned!(at=> <#ty as #rt::IsLease>::from_lease(run.lease().clone())));
     quote_spanned! {at=>
         #(#cfgs)*
         #[allow(deprecated)]
@@ -89,9 +89,10 @@ fn registration(options: &Options, handler: &Handler) -> TokenStream {
                         ::core::file!(),
                         ::core::line!(),
                     ),
-                    |lease| ::std::boxed::Box::pin(async move {
+                    |run| ::std::boxed::Box::pin(async move {
                         <#returns as #rt::IntoOutcome>::into_outcome(#ident(#(#lease),*).await)
                     }),
+                    |_| {},
                 )
             }
         };

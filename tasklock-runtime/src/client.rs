@@ -1,5 +1,9 @@
 //! What other code can ask of the tasks.
 
+mod stub;
+
+pub use stub::{Enqueue, EnqueueMany, Enqueued};
+
 use std::sync::Arc;
 
 use crate::error::Error;

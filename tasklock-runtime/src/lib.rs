@@ -64,7 +64,7 @@ mod task;
 
 pub use tasklock_macros::locked_task;
 
-pub use crate::client::Client;
+pub use crate::client::{Client, Enqueue, EnqueueMany, Enqueued};
 pub use crate::error::{Error, StoreError, StoreErrorKind};
 pub use crate::lease::{
     BootClock, Clock, CommitError, FenceError, FencedTransaction, GuardedTransaction, LeaseContext,
@@ -75,7 +75,10 @@ pub use crate::store::memory::Memory;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub use crate::store::schema::{Dialect, Names, fence_table_sql, schema_sql};
 pub use crate::store::{Pool, Triggered};
-pub use crate::task::{BoxError, IntoOutcome, Next, OnLost, Outcome, TaskResult, TaskSpec};
+pub use crate::task::{
+    BoxError, ExtractError, FromRun, IntoOutcome, Next, OnLost, Outcome, Payload, Requirements,
+    RunParts, State, TaskResult, TaskSpec,
+};
 
 /// Keeps a library of tasks in the program: `tasklock_runtime::link!(my_jobs);` in `main.rs`.
 ///

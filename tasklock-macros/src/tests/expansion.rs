@@ -56,14 +56,15 @@ fn the_whole_expansion() {
                         ::core::file!(),
                         ::core::line!(),
                     ),
-                    |lease| ::std::boxed::Box::pin(async move {
+                    |run| ::std::boxed::Box::pin(async move {
                         <TaskResult as ::tasklock_runtime::__private::IntoOutcome>::into_outcome(
                             refresh_rates(
                                 <LeaseContext as ::tasklock_runtime::__private::IsLease>
-                                    ::from_lease(lease)
+                                    ::from_lease(run.lease().clone())
                             ).await
                         )
                     }),
+                    |_| {},
                 )
             }
         };

@@ -15,7 +15,7 @@ use super::unwind::CatchUnwind;
 use crate::fault;
 use crate::lease::{LeaseContext, LeaseLost, LeaseStatus, Moment};
 use crate::store::{Claim, Finish};
-use crate::task::{Next, OnLost, Outcome, Registration};
+use crate::task::{Next, OnLost, Outcome, Registration, RunParts, States};
 
 /// What runs share.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(super) struct Bench {
     pub(super) heartbeat: Heartbeat,
     pub(super) completion: Completion,
     pub(super) alarm: Arc<Alarm>,
+    /// What the application shares with its handlers.
+    pub(super) states: Arc<States>,
     /// No run starts any more.
     pub(super) stop: CancellationToken,
     /// The grace period is over: drop what still runs.
@@ -57,7 +59,7 @@ impl Run {
         let outcome = match self.guard(&bench.stop) {
             Ok(()) => {
                 fault::at("run to start");
-                self.run(&bench.hard_stop).await
+                self.run(bench).await
             }
             Err(unstarted) => unstarted,
         };
@@ -83,15 +85,16 @@ impl Run {
     }
 
     /// Runs the handler until it ends or has to be dropped.
-    async fn run(&self, hard_stop: &CancellationToken) -> Outcome {
+    async fn run(&self, bench: &Bench) -> Outcome {
         let definition = &self.registration.definition;
-        let mut handler = CatchUnwind::new((self.registration.run)(self.context.clone()));
+        let parts = RunParts::new(self.context.clone(), None, Arc::clone(&bench.states));
+        let mut handler = CatchUnwind::new((self.registration.run)(parts));
         let interrupted = tokio::select! {
             biased;
             outcome = &mut handler => return outcome,
             lost = lost_for(definition.on_lost, &self.context) => Outcome::Lost(lost),
             limit = limit(definition.timeout) => Outcome::TimedOut(limit),
-            () = hard_stop.cancelled() => Outcome::Interrupted,
+            () = bench.hard_stop.cancelled() => Outcome::Interrupted,
         };
         if let Some(Outcome::Panicked(message)) = handler.cancel() {
             tracing::error!("the handler panicked while it was dropped: {message}");

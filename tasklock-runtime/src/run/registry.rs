@@ -6,7 +6,7 @@ use std::fmt;
 use tasklock_grammar::{check_name, display_duration};
 
 use crate::error::Error;
-use crate::task::Registration;
+use crate::task::{Registration, Requirements, States};
 
 /// The tasks of one worker, by name.
 #[derive(Debug)]
@@ -37,13 +37,14 @@ impl Default for Selection {
 
 impl Registry {
     /// Collects what `inventory` has found.
-    pub(crate) fn linked(selection: &Selection) -> Result<Self, Error> {
-        Self::of(inventory::iter::<Registration>, selection)
+    pub(crate) fn linked(selection: &Selection, states: &States) -> Result<Self, Error> {
+        Self::of(inventory::iter::<Registration>, selection, states)
     }
 
     fn of(
         registrations: impl IntoIterator<Item = &'static Registration>,
         selection: &Selection,
+        states: &States,
     ) -> Result<Self, Error> {
         let mut tasks: BTreeMap<&'static str, &'static Registration> = BTreeMap::new();
         let mut mistakes = Vec::new();
@@ -88,6 +89,7 @@ impl Registry {
             );
             tasks.retain(|name, _| only.iter().any(|wanted| wanted == name));
         }
+        mistakes.extend(tasks.values().flat_map(|task| missing_states(task, states)));
         if !mistakes.is_empty() {
             mistakes.sort_unstable();
             return Err(Error::Tasks(mistakes));
@@ -116,6 +118,24 @@ fn describe(registration: &Registration) -> String {
         registration.location.crate_name(),
         registration.location
     )
+}
+
+/// What its parameters need, and the application has not given.
+fn missing_states(registration: &Registration, states: &States) -> Vec<String> {
+    let mut needs = Requirements::default();
+    (registration.requirements)(&mut needs);
+    let place = describe(registration);
+    needs
+        .missing(states)
+        .map(|state| {
+            format!(
+                "task {:?} ({place}) needs a state of the type `{state}`: give it with \
+                 `Runtime::builder().state(…)`; a program that calls `tasklock_runtime::run()` calls \
+                 `Runtime::builder().state(…).build().await?.run().await` in its place",
+                registration.definition.name
+            )
+        })
+        .collect()
 }
 
 /// What the macro has checked already, checked again: a registration may be made by hand, or by a
@@ -175,10 +195,9 @@ impl fmt::Display for Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lease::LeaseContext;
-    use crate::task::{Definition, Location, RunFuture};
+    use crate::task::{Definition, Location, RunFuture, RunParts};
 
-    fn run(_: LeaseContext) -> RunFuture {
+    fn run(_: RunParts) -> RunFuture {
         Box::pin(std::future::pending())
     }
 
@@ -187,11 +206,12 @@ mod tests {
             Definition::new(name).every_nanos(5_000_000_000),
             Location::new("my_jobs::rates", file, 7),
             run,
+            |_| {},
         )))
     }
 
     fn error(tasks: &[&'static Registration], selection: &Selection) -> String {
-        match Registry::of(tasks.iter().copied(), selection) {
+        match Registry::of(tasks.iter().copied(), selection, &States::default()) {
             Ok(registry) => panic!("accepted: {registry}"),
             Err(error) => error.to_string(),
         }
@@ -200,7 +220,7 @@ mod tests {
     #[test]
     fn the_table_is_sorted() -> Result<(), Error> {
         let tasks = [task("b", "b.rs"), task("a", "a.rs")];
-        let table = Registry::of(tasks, &Selection::default())?.to_string();
+        let table = Registry::of(tasks, &Selection::default(), &States::default())?.to_string();
         let lines: Vec<&str> = table.lines().skip(1).collect();
         assert_eq!(
             lines,
@@ -236,7 +256,7 @@ mod tests {
     #[test]
     fn the_same_place_twice_is_one_task() {
         let tasks = [task("a", "one.rs"), task("a", "one.rs")];
-        assert!(Registry::of(tasks, &Selection::default()).is_ok());
+        assert!(Registry::of(tasks, &Selection::default(), &States::default()).is_ok());
     }
 
     #[test]

@@ -33,6 +33,7 @@ use super::standing;
 use crate::error::Error;
 use crate::lease::Clock;
 use crate::store::{Store, Wake};
+use crate::task::States;
 
 /// How long the last writes may take after the handlers were dropped.
 const LAST_WRITES: Duration = Duration::from_secs(5);
@@ -55,6 +56,7 @@ pub(crate) struct Worker {
     pub(crate) settings: Settings,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) registry: Registry,
+    pub(crate) states: Arc<States>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) stop: CancellationToken,
 }
@@ -84,6 +86,7 @@ impl Worker {
             heartbeat,
             completion,
             alarm: Arc::clone(&alarm),
+            states: Arc::clone(&self.states),
             stop: self.stop.clone(),
             hard_stop: hard_stop.clone(),
         });

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::lease::{BootClock, Clock};
 use crate::run::{Registry, Selection, Settings, Worker};
 use crate::store::{Options, Pool, Source, connect, redact};
-use crate::task::TaskSpec;
+use crate::task::{States, TaskSpec};
 
 const CONCURRENCY: usize = 100;
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -40,6 +40,9 @@ pub struct RuntimeBuilder {
     migrate: Option<bool>,
     handle_signals: Option<bool>,
     selection: Selection,
+    states: States,
+    /// Types that were given twice.
+    repeated: Vec<&'static str>,
     clock: Option<Arc<dyn Clock>>,
 }
 
@@ -124,6 +127,16 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Shares a value with the handlers: those that take a [`State<T>`](crate::State) see it. Any number,
+    /// each of a type of its own; what is shared already goes in as an `Arc`, and is taken as
+    /// `State<Arc<T>>`.
+    pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
+        if self.states.insert(state) {
+            self.repeated.push(std::any::type_name::<T>());
+        }
+        self
+    }
+
     /// Runs only these of the linked tasks. `TASKLOCK_ONLY`, names separated by commas.
     pub fn only<N: Into<String>>(mut self, tasks: impl IntoIterator<Item = N>) -> Self {
         self.selection.only = Some(tasks.into_iter().map(Into::into).collect());
@@ -168,7 +181,7 @@ impl RuntimeBuilder {
                     .collect(),
             );
         }
-        let registry = Registry::linked(&self.selection)?;
+        let registry = Registry::linked(&self.selection, &self.states)?;
         let settings = self.settings(env)?;
         let migrate =
             parsed(self.migrate, "TASKLOCK_MIGRATE", env, "true or false")?.unwrap_or(true);
@@ -187,6 +200,7 @@ impl RuntimeBuilder {
             settings,
             store,
             registry,
+            states: Arc::new(self.states),
             clock: self.clock.unwrap_or_else(|| Arc::new(BootClock)),
             stop: CancellationToken::new(),
         };

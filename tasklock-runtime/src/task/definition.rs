@@ -39,9 +39,23 @@ pub struct Definition {
     pub(crate) schedule: Schedule,
     pub(crate) timeout: Option<Duration>,
     pub(crate) on_lost: OnLost,
+    on_lost_given: bool,
+    retries: Option<u32>,
+    backoff: (Duration, Duration),
+    max_crashes: u32,
+    concurrency: Option<u32>,
+    queue: &'static str,
+    priority: i16,
+    min_hold: Option<Duration>,
+    keep: Option<Duration>,
+    blocking: bool,
+    payload: bool,
 }
 
 impl Definition {
+    /// The queue of a task that names none.
+    pub const DEFAULT_QUEUE: &'static str = "default";
+
     /// An on-demand task with the default timing.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
@@ -53,6 +67,17 @@ impl Definition {
             schedule: Schedule::OnDemand,
             timeout: None,
             on_lost: OnLost::Abort,
+            on_lost_given: false,
+            retries: None,
+            backoff: (Duration::from_secs(1), Duration::from_secs(10 * 60)),
+            max_crashes: 5,
+            concurrency: None,
+            queue: Self::DEFAULT_QUEUE,
+            priority: 0,
+            min_hold: None,
+            keep: Some(Duration::from_secs(24 * 60 * 60)),
+            blocking: false,
+            payload: false,
         }
     }
 
@@ -102,6 +127,87 @@ impl Definition {
     #[must_use]
     pub const fn on_lost(mut self, on_lost: OnLost) -> Self {
         self.on_lost = on_lost;
+        self.on_lost_given = true;
+        self
+    }
+
+    /// Attempts after the first error.
+    #[must_use]
+    pub const fn retries(mut self, retries: u32) -> Self {
+        self.retries = Some(retries);
+        self
+    }
+
+    /// The least and the most time from an error to the next attempt.
+    #[must_use]
+    pub const fn backoff_nanos(mut self, least: u64, most: u64) -> Self {
+        self.backoff = (Duration::from_nanos(least), Duration::from_nanos(most));
+        self
+    }
+
+    /// So many crashes and lost leases, and the job is dead as poison.
+    #[must_use]
+    pub const fn max_crashes(mut self, crashes: u32) -> Self {
+        self.max_crashes = crashes;
+        self
+    }
+
+    /// The most runs of this task at once, across the fleet.
+    #[must_use]
+    pub const fn concurrency(mut self, runs: u32) -> Self {
+        self.concurrency = Some(runs);
+        self
+    }
+
+    /// Which workers take it.
+    #[must_use]
+    pub const fn queue(mut self, queue: &'static str) -> Self {
+        self.queue = queue;
+        self
+    }
+
+    /// The order among the due: greater is earlier.
+    #[must_use]
+    pub const fn priority(mut self, priority: i16) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// The shortest time from one start to the next.
+    #[must_use]
+    pub const fn min_hold_nanos(mut self, nanos: u64) -> Self {
+        self.min_hold = Some(Duration::from_nanos(nanos));
+        self
+    }
+
+    /// How long a finished job stays visible.
+    #[must_use]
+    pub const fn keep_nanos(mut self, nanos: u64) -> Self {
+        self.keep = Some(Duration::from_nanos(nanos));
+        self
+    }
+
+    /// A finished job does not stay at all.
+    #[must_use]
+    pub const fn keep_none(mut self) -> Self {
+        self.keep = None;
+        self
+    }
+
+    /// The handler is a plain function: it runs on the blocking pool, and cannot be aborted.
+    #[must_use]
+    pub const fn blocking(mut self) -> Self {
+        self.blocking = true;
+        if !self.on_lost_given {
+            self.on_lost = OnLost::Signal;
+        }
+        self
+    }
+
+    /// The handler takes a payload.
+    #[must_use]
+    pub const fn payload(mut self) -> Self {
+        self.payload = true;
         self
     }
 
@@ -109,5 +215,78 @@ impl Definition {
     #[must_use]
     pub const fn timing(&self) -> Timing {
         Timing::with_defaults(self.ttl, self.heartbeat, self.margin)
+    }
+
+    /// Whether the task runs by itself.
+    #[must_use]
+    pub const fn is_scheduled(&self) -> bool {
+        !matches!(self.schedule, Schedule::OnDemand)
+    }
+
+    /// `retries`, with its default: a scheduled task waits for its next slot.
+    #[must_use]
+    pub const fn most_retries(&self) -> u32 {
+        match self.retries {
+            Some(retries) => retries,
+            None if self.is_scheduled() => 0,
+            None => 5,
+        }
+    }
+
+    /// `backoff`: least and most.
+    #[must_use]
+    pub const fn backoff(&self) -> (Duration, Duration) {
+        self.backoff
+    }
+
+    /// `max_crashes`.
+    #[must_use]
+    pub const fn most_crashes(&self) -> u32 {
+        self.max_crashes
+    }
+
+    /// `concurrency`; `None`: no bound. A scheduled task has one job, and so one run.
+    #[must_use]
+    pub const fn most_runs(&self) -> Option<u32> {
+        match self.concurrency {
+            None if self.is_scheduled() => Some(1),
+            given => given,
+        }
+    }
+
+    /// `queue`.
+    #[must_use]
+    pub const fn queue_name(&self) -> &'static str {
+        self.queue
+    }
+
+    /// `priority`.
+    #[must_use]
+    pub const fn base_priority(&self) -> i16 {
+        self.priority
+    }
+
+    /// `min_hold`.
+    #[must_use]
+    pub const fn hold(&self) -> Option<Duration> {
+        self.min_hold
+    }
+
+    /// `keep`; `None`: not at all.
+    #[must_use]
+    pub const fn kept_for(&self) -> Option<Duration> {
+        self.keep
+    }
+
+    /// Whether the handler is a plain function.
+    #[must_use]
+    pub const fn is_blocking(&self) -> bool {
+        self.blocking
+    }
+
+    /// Whether the handler takes a payload.
+    #[must_use]
+    pub const fn has_payload(&self) -> bool {
+        self.payload
     }
 }

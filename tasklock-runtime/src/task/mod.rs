@@ -1,14 +1,17 @@
 //! What a task is: its definition, its schedule, how a run of it ended, and how it registers itself.
 //! This module is pure: it never touches a database.
 
+mod blocking;
 mod definition;
 mod extract;
 mod outcome;
 mod registration;
 mod schedule;
 
+pub use blocking::blocking;
 pub use definition::{Definition, OnLost, TaskSpec};
-pub use extract::IsLease;
+pub(crate) use extract::States;
+pub use extract::{ExtractError, FromRun, IsLease, Payload, Requirements, RunParts, State};
 pub(crate) use outcome::bounded;
 pub use outcome::{BoxError, IntoOutcome, Outcome, TaskResult};
 pub use registration::{Location, Registration, RunFuture};

@@ -36,6 +36,11 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// How a run ends that an error has ended.
+    pub(super) fn of(error: &(dyn Error + 'static)) -> Self {
+        Self::Failed(Chain(error).to_string())
+    }
+
     /// As a word for the store, logs and metrics.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
@@ -88,7 +93,7 @@ impl<E: Into<BoxError>> IntoOutcome for Result<(), E> {
     fn into_outcome(self) -> Outcome {
         match self {
             Ok(()) => Outcome::Succeeded,
-            Err(error) => Outcome::Failed(Chain(error.into().as_ref()).to_string()),
+            Err(error) => Outcome::of(&*error.into()),
         }
     }
 }

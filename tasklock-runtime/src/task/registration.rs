@@ -3,9 +3,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::lease::LeaseContext;
-
 use super::definition::Definition;
+use super::extract::{Requirements, RunParts};
 use super::outcome::Outcome;
 
 /// A run in progress.
@@ -44,7 +43,9 @@ impl std::fmt::Display for Location {
 pub struct Registration {
     pub(crate) definition: Definition,
     pub(crate) location: Location,
-    pub(crate) run: fn(LeaseContext) -> RunFuture,
+    pub(crate) run: fn(RunParts) -> RunFuture,
+    /// Names what the handler's parameters need of the application.
+    pub(crate) requirements: fn(&mut Requirements),
 }
 
 impl Registration {
@@ -53,12 +54,14 @@ impl Registration {
     pub const fn new(
         definition: Definition,
         location: Location,
-        run: fn(LeaseContext) -> RunFuture,
+        run: fn(RunParts) -> RunFuture,
+        requirements: fn(&mut Requirements),
     ) -> Self {
         Self {
             definition,
             location,
             run,
+            requirements,
         }
     }
 }

@@ -4,8 +4,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use tasklock_runtime::__private::{Definition, Location, Registration, RunFuture, inventory};
-use tasklock_runtime::LeaseContext;
+use tasklock_runtime::__private::{
+    Definition, Location, Registration, RunFuture, RunParts, inventory,
+};
 use tasklock_runtime::Outcome;
 use tasklock_test_support::process::emit;
 
@@ -20,7 +21,8 @@ async fn main() -> Result<(), tasklock_runtime::Error> {
     tasklock_runtime::run().await
 }
 
-fn hold(lease: LeaseContext) -> RunFuture {
+fn hold(run: RunParts) -> RunFuture {
+    let lease = run.lease().clone();
     Box::pin(async move {
         if HELD.fetch_add(1, Ordering::SeqCst) + 1 == 1_000 {
             emit("all", json!({}));
@@ -33,7 +35,8 @@ fn hold(lease: LeaseContext) -> RunFuture {
     })
 }
 
-fn idle(lease: LeaseContext) -> RunFuture {
+fn idle(run: RunParts) -> RunFuture {
+    let lease = run.lease().clone();
     Box::pin(async move {
         emit("start", json!({"task": lease.task()}));
         Outcome::Succeeded
@@ -50,7 +53,12 @@ const fn held(name: &'static str) -> Definition {
 macro_rules! register {
     ($definition:expr, $run:ident) => {
         inventory::submit! {
-            Registration::new($definition, Location::new(module_path!(), file!(), line!()), $run)
+            Registration::new(
+                $definition,
+                Location::new(module_path!(), file!(), line!()),
+                $run,
+                |_| {},
+            )
         }
     };
 }

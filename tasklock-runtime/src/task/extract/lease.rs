@@ -1,4 +1,4 @@
-//! What a handler's parameters may be.
+//! The first parameter of every handler.
 
 use crate::lease::LeaseContext;
 
