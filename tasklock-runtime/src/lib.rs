@@ -76,8 +76,8 @@ pub use crate::store::memory::Memory;
 pub use crate::store::schema::{Dialect, Names, fence_table_sql, schema_sql};
 pub use crate::store::{Pool, Triggered};
 pub use crate::task::{
-    BoxError, ExtractError, FromRun, IntoOutcome, Next, OnLost, Outcome, Payload, Requirements,
-    RunParts, State, TaskResult, TaskSpec,
+    BoxError, Discard, ExtractError, FromRun, IntoOutcome, Next, OnLost, Outcome, Payload,
+    Requirements, RetryAfter, RunParts, Snooze, State, TaskResult, TaskSpec,
 };
 
 /// Keeps a library of tasks in the program: `tasklock_runtime::link!(my_jobs);` in `main.rs`.

@@ -140,11 +140,19 @@ impl Run {
             Outcome::Lost(_) => return None,
             Outcome::Interrupted => End::Release(key),
             Outcome::Succeeded
-            | Outcome::Failed(_)
+            | Outcome::Failed { .. }
+            | Outcome::Discarded(_)
+            | Outcome::Snoozed(_)
             | Outcome::Panicked(_)
-            | Outcome::TimedOut(_) => End::Finish(Finish {
+            | Outcome::TimedOut(_)
+            | Outcome::Undecodable(_)
+            | Outcome::Poisoned(_)
+            | Outcome::Cancelled => End::Finish(Finish {
                 key,
-                next: schedule.next(self.claim.due_at, self.claimed_at),
+                next: match outcome {
+                    Outcome::Snoozed(delay) => Next::In(*delay),
+                    _ => schedule.next(self.claim.due_at, self.claimed_at),
+                },
                 outcome: outcome.as_str(),
                 error: outcome.error(),
             }),
@@ -173,7 +181,14 @@ impl Run {
     fn report(&self, outcome: &Outcome, written: Option<Written>) {
         match outcome {
             Outcome::Succeeded => tracing::debug!("succeeded"),
-            Outcome::Failed(error) => tracing::warn!("failed: {error}"),
+            Outcome::Failed { error, .. } => tracing::warn!("failed: {error}"),
+            Outcome::Discarded(reason) => tracing::warn!("discarded: {reason}"),
+            Outcome::Snoozed(delay) => tracing::debug!("again in {delay:?}"),
+            Outcome::Undecodable(mistake) => tracing::error!("{mistake}"),
+            Outcome::Poisoned(crashes) => {
+                tracing::error!(crashes, "poisoned: not tried again");
+            }
+            Outcome::Cancelled => tracing::info!("cancelled"),
             Outcome::Panicked(message) => tracing::error!("panicked: {message}"),
             Outcome::TimedOut(limit) => tracing::warn!("dropped: ran longer than {limit:?}"),
             Outcome::Lost(lost) => {

@@ -7,13 +7,16 @@ mod extract;
 mod outcome;
 mod registration;
 mod schedule;
+mod text;
+mod verdict;
 
 pub use blocking::blocking;
 pub use definition::{Definition, OnLost, TaskSpec};
 pub(crate) use extract::States;
 pub use extract::{ExtractError, FromRun, IsLease, Payload, Requirements, RunParts, State};
-pub(crate) use outcome::bounded;
 pub use outcome::{BoxError, IntoOutcome, Outcome, TaskResult};
 pub use registration::{Location, Registration, RunFuture};
 pub use schedule::Next;
 pub(crate) use schedule::micros;
+pub(crate) use text::bounded;
+pub use verdict::{Discard, RetryAfter, Snooze};

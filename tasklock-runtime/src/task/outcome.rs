@@ -1,9 +1,12 @@
 //! How a run ended.
 
 use std::error::Error;
-use std::fmt;
 use std::time::Duration;
 
+use tasklock_grammar::display_duration;
+
+use super::text::chain;
+use super::verdict::Verdict;
 use crate::lease::LeaseLost;
 
 /// Any error, boxed: what `?` in a handler converts to.
@@ -12,23 +15,37 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 /// What a handler returns: `Ok(())`, or any error.
 ///
 /// Plain error types, `anyhow::Error` and boxed errors all convert with `?`. A handler may also
-/// return `()` or a `Result` with an error type of its own.
+/// return `()` or a `Result` with an error type of its own. Three errors say what is to become of the job:
+/// [`Discard`](crate::Discard), [`Snooze`](crate::Snooze) and [`RetryAfter`](crate::RetryAfter).
 pub type TaskResult<E = BoxError> = Result<(), E>;
 
-/// The longest error text that is kept, in bytes.
-const MAX_ERROR: usize = 4096;
-
-/// How a run ended. Handlers make the first two; the runtime the others.
+/// How a run ended. Handlers make the first four; the runtime the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// The handler returned `Ok`, or `()`.
     Succeeded,
-    /// The handler returned an error: its message and those of its causes.
-    Failed(String),
+    /// The handler returned an error.
+    Failed {
+        /// Its message and those of its causes.
+        error: String,
+        /// When to try again, where the handler has said so ([`RetryAfter`](crate::RetryAfter)).
+        retry_after: Option<Duration>,
+    },
+    /// The handler returned a [`Discard`](crate::Discard), with these messages: no further attempt.
+    Discarded(String),
+    /// The handler returned a [`Snooze`](crate::Snooze): again after this time, and no attempt was used.
+    Snoozed(Duration),
     /// The handler panicked, with this message.
     Panicked(String),
     /// The handler ran longer than its `timeout` and was dropped.
     TimedOut(Duration),
+    /// The job's payload is none that this version of the handler takes: where, and what it expects.
+    Undecodable(String),
+    /// So many runs of the job ended in a crash or a lost lease: no further attempt.
+    Poisoned(u32),
+    /// The job was cancelled.
+    Cancelled,
     /// The lease was lost before the run ended.
     Lost(LeaseLost),
     /// The process stopped before the run ended; the handler was dropped.
@@ -38,7 +55,16 @@ pub enum Outcome {
 impl Outcome {
     /// How a run ends that an error has ended.
     pub(super) fn of(error: &(dyn Error + 'static)) -> Self {
-        Self::Failed(Chain(error).to_string())
+        let retry_after = match Verdict::in_chain(error) {
+            Some(Verdict::Discard(_)) => return Self::Discarded(chain(error)),
+            Some(Verdict::Snooze(delay)) => return Self::Snoozed(*delay),
+            Some(Verdict::RetryAfter(delay, _)) => Some(*delay),
+            None => None,
+        };
+        Self::Failed {
+            error: chain(error),
+            retry_after,
+        }
     }
 
     /// As a word for the store, logs and metrics.
@@ -46,25 +72,33 @@ impl Outcome {
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Succeeded => "succeeded",
-            Self::Failed(_) => "failed",
+            Self::Failed { .. } => "failed",
+            Self::Discarded(_) => "discarded",
+            Self::Snoozed(_) => "snoozed",
             Self::Panicked(_) => "panicked",
             Self::TimedOut(_) => "timed_out",
+            Self::Undecodable(_) => "undecodable",
+            Self::Poisoned(_) => "poisoned",
+            Self::Cancelled => "cancelled",
             Self::Lost(_) => "lost",
             Self::Interrupted => "interrupted",
         }
     }
 
-    /// What went wrong, for the store and the logs; `None` for a success.
+    /// What went wrong, for the store and the logs; `None` for a success and for a snooze.
     #[must_use]
     pub fn error(&self) -> Option<String> {
         match self {
-            Self::Succeeded => None,
-            Self::Failed(error) => Some(error.clone()),
+            Self::Succeeded | Self::Snoozed(_) => None,
+            Self::Failed { error, .. } => Some(error.clone()),
+            Self::Discarded(reason) => Some(reason.clone()),
             Self::Panicked(message) => Some(format!("panicked: {message}")),
-            Self::TimedOut(limit) => Some(format!(
-                "timed out after {}",
-                tasklock_grammar::display_duration(*limit)
+            Self::TimedOut(limit) => Some(format!("timed out after {}", display_duration(*limit))),
+            Self::Undecodable(mistake) => Some(mistake.clone()),
+            Self::Poisoned(crashes) => Some(format!(
+                "not tried again: {crashes} of its runs ended in a crash or a lost lease"
             )),
+            Self::Cancelled => Some("cancelled".into()),
             Self::Lost(lost) => Some(lost.to_string()),
             Self::Interrupted => Some("the process stopped before the run ended".into()),
         }
@@ -98,37 +132,19 @@ impl<E: Into<BoxError>> IntoOutcome for Result<(), E> {
     }
 }
 
-/// An error with its causes, outermost first, bounded in length.
-struct Chain<'a>(&'a (dyn Error + 'static));
-
-impl fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = self.0.to_string();
-        let mut cause = self.0.source();
-        while let Some(error) = cause {
-            if text.len() > MAX_ERROR {
-                break;
-            }
-            let message = error.to_string();
-            // Many errors print their cause themselves.
-            if !text.ends_with(&message) {
-                text.push_str(": ");
-                text.push_str(&message);
-            }
-            cause = error.source();
-        }
-        f.write_str(bounded(&text))
-    }
-}
-
-/// The longest prefix of `text` that is kept, cut between characters.
-pub(crate) fn bounded(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MAX_ERROR)]
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fmt;
+
     use super::*;
+    use crate::task::text::MAX_TEXT;
+
+    fn failed(error: &str) -> Outcome {
+        Outcome::Failed {
+            error: error.into(),
+            retry_after: None,
+        }
+    }
 
     #[derive(Debug)]
     struct Outer(std::num::ParseIntError);
@@ -150,24 +166,21 @@ mod tests {
         let error = "x".parse::<i32>().map_err(Outer).map(|_| ());
         assert_eq!(
             error.into_outcome(),
-            Outcome::Failed("reading the rate: invalid digit found in string".into())
+            failed("reading the rate: invalid digit found in string")
         );
     }
 
     #[test]
     fn strings_and_unit_are_accepted() {
         assert_eq!(().into_outcome(), Outcome::Succeeded);
-        assert_eq!(
-            Err("no".to_owned()).into_outcome(),
-            Outcome::Failed("no".into())
-        );
+        assert_eq!(Err("no".to_owned()).into_outcome(), failed("no"));
     }
 
     #[test]
     fn long_errors_are_cut_between_characters() {
-        let Outcome::Failed(error) = Err("ä".repeat(5_000)).into_outcome() else {
+        let Outcome::Failed { error, .. } = Err("ä".repeat(5_000)).into_outcome() else {
             panic!("an error is a failure");
         };
-        assert_eq!(error.len(), MAX_ERROR);
+        assert_eq!(error.len(), MAX_TEXT);
     }
 }

@@ -161,7 +161,7 @@ impl ExtractError {
     pub(crate) fn into_outcome(self) -> Outcome {
         match self.0 {
             Kind::Failed(error) => Outcome::of(&*error),
-            Kind::Undecodable(mistake) => Outcome::Failed(mistake),
+            Kind::Undecodable(mistake) => Outcome::Undecodable(mistake),
         }
     }
 }
