@@ -2,6 +2,7 @@
 //! This module is pure: it never touches a database.
 
 mod blocking;
+mod decode;
 mod definition;
 mod extract;
 mod outcome;

@@ -40,14 +40,18 @@ pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
 
 /// Takes what fits, and then stops whoever writes.
 #[derive(Default)]
-struct Text(String);
+pub(super) struct Text(String);
 
 impl Text {
     /// Not `to_string`, which panics where a `Display` fails and holds whatever it writes.
-    fn of(value: impl fmt::Display) -> Self {
+    pub(super) fn of(value: impl fmt::Display) -> Self {
         let mut text = Self::default();
         let _ = write!(text, "{value}");
         text
+    }
+
+    pub(super) fn into_string(self) -> String {
+        self.0
     }
 }
 

@@ -5,11 +5,17 @@ use std::ops::{Deref, DerefMut};
 use serde::de::DeserializeOwned;
 
 use super::{ExtractError, FromRun, RunParts};
+use crate::task::decode::decode;
 
 /// What the job carries: a parameter of a handler, at most one.
 ///
 /// `T` is serialised where the job is enqueued (`serde::Serialize`), kept as JSON, and deserialised for
-/// each run (`serde::Deserialize`).
+/// each run (`serde::Deserialize`). A job without a payload carries JSON's `null`.
+///
+/// A payload that this program's `T` does not fit, one that an older or a newer version has enqueued, ends
+/// the run as [`Outcome::Undecodable`](crate::Outcome::Undecodable), with the place of the mistake and what
+/// was expected there. Nothing that is in the payload is shown: no value, no key of a map, no text of an
+/// error that `T` makes itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Payload<T>(pub T);
 
@@ -38,8 +44,8 @@ impl<T: DeserializeOwned + Send> FromRun for Payload<T> {
     const IS_PAYLOAD: bool = true;
 
     async fn from_run(run: &RunParts) -> Result<Self, ExtractError> {
-        serde_json::from_str(run.payload().unwrap_or("null"))
+        decode(run.payload())
             .map(Self)
-            .map_err(|_| ExtractError::undecodable("the payload does not fit".to_owned()))
+            .map_err(ExtractError::undecodable)
     }
 }
