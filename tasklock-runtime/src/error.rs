@@ -26,7 +26,7 @@ pub enum Error {
     )]
     NoTasks,
     /// Tasks that cannot be run as they are defined: every mistake, with file and line.
-    #[error("{} of the linked tasks cannot be run:\n{}", .0.len(), .0.join("\n"))]
+    #[error("the linked tasks cannot be run as they are:\n{}", .0.join("\n"))]
     Tasks(Vec<String>),
     /// The store cannot be reached, refuses a statement, or is not what it should be.
     #[error(transparent)]

@@ -88,6 +88,8 @@ mod guard;
 mod identity;
 mod lost;
 mod status;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use clock::{BootClock, Clock, Moment};
 pub use context::{LeaseContext, RenewError};

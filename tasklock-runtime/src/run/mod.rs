@@ -29,5 +29,5 @@ mod standing;
 mod unwind;
 mod worker;
 
-pub(crate) use registry::{Registry, Selection};
+pub(crate) use registry::{Names, Registry, Selection};
 pub(crate) use worker::{Settings, Worker};

@@ -7,19 +7,13 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::Runtime;
-use super::settings::{Environment, database_url, duration, parsed, text};
+use super::settings::{Environment, names, parsed, text};
+use super::source::source;
 use crate::error::Error;
 use crate::lease::{BootClock, Clock};
-use crate::run::{Registry, Selection, Settings, Worker};
-use crate::store::{Options, Pool, Source, connect, redact};
+use crate::run::{Names, Registry, Selection, Worker};
+use crate::store::{Options, Pool, connect, redact};
 use crate::task::{States, TaskSpec};
-
-const CONCURRENCY: usize = 100;
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Kubernetes kills after 30 s; writing the last ends and closing may take 10 s after it.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(15);
-/// More permits than any semaphore of tokio's may have would panic.
-const MOST_CONCURRENCY: usize = 1 << 20;
 
 /// Sets up a [`Runtime`]. It installs no `tracing` subscriber (only [`run()`](crate::run) does): without
 /// one, failing handlers and a store that cannot be reached are told to nobody.
@@ -31,14 +25,14 @@ const MOST_CONCURRENCY: usize = 1 << 20;
 pub struct RuntimeBuilder {
     database_url: Option<String>,
     pool: Option<Pool>,
-    concurrency: Option<usize>,
-    worker_name: Option<String>,
-    poll_interval: Option<Duration>,
-    shutdown_grace: Option<Duration>,
+    pub(super) concurrency: Option<usize>,
+    pub(super) worker_name: Option<String>,
+    pub(super) poll_interval: Option<Duration>,
+    pub(super) shutdown_grace: Option<Duration>,
     table_prefix: Option<String>,
     schema: Option<String>,
     migrate: Option<bool>,
-    handle_signals: Option<bool>,
+    pub(super) handle_signals: Option<bool>,
     selection: Selection,
     states: States,
     /// Types that were given twice.
@@ -128,7 +122,8 @@ impl RuntimeBuilder {
     }
 
     /// Shares a value with the handlers: those that take a [`State<T>`](crate::State) see it. Any number,
-    /// each of a type of its own; what is shared already goes in as an `Arc`, and is taken as
+    /// each of a type of its own: the same type twice is an error of [`build`](Self::build), as is a
+    /// state that a task of this worker takes and that is not given. What is an `Arc` already is taken as
     /// `State<Arc<T>>`.
     pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
         if self.states.insert(state) {
@@ -139,7 +134,21 @@ impl RuntimeBuilder {
 
     /// Runs only these of the linked tasks. `TASKLOCK_ONLY`, names separated by commas.
     pub fn only<N: Into<String>>(mut self, tasks: impl IntoIterator<Item = N>) -> Self {
-        self.selection.only = Some(tasks.into_iter().map(Into::into).collect());
+        self.selection.only = Some(Names {
+            names: tasks.into_iter().map(Into::into).collect(),
+            from: "only",
+        });
+        self
+    }
+
+    /// Runs only the tasks of these queues (the attribute's `queue`, `default` where a task names none);
+    /// by default those of all queues. With [`only`](Self::only) too, a task must be in both.
+    /// `TASKLOCK_QUEUES`, names separated by commas.
+    pub fn queues<N: Into<String>>(mut self, queues: impl IntoIterator<Item = N>) -> Self {
+        self.selection.queues = Some(Names {
+            names: queues.into_iter().map(Into::into).collect(),
+            from: "queues",
+        });
         self
     }
 
@@ -170,17 +179,18 @@ impl RuntimeBuilder {
     }
 
     async fn build_in(mut self, env: Environment<'_>) -> Result<Runtime, Error> {
-        if self.selection.only.is_none()
-            && let Some(only) = text(None, "TASKLOCK_ONLY", env)
-        {
-            self.selection.only_from = "TASKLOCK_ONLY";
-            self.selection.only = Some(
-                only.split(',')
-                    .map(|task| task.trim().to_owned())
-                    .filter(|task| !task.is_empty())
-                    .collect(),
-            );
+        if let Some(twice) = self.repeated.first() {
+            return Err(Error::option(
+                "state",
+                format!(
+                    "two values of the type `{twice}` were given, and a handler could not say which: wrap \
+                     one in a type of its own"
+                ),
+            ));
         }
+        let selection = &mut self.selection;
+        selection.only = names(selection.only.take(), "TASKLOCK_ONLY", env);
+        selection.queues = names(selection.queues.take(), "TASKLOCK_QUEUES", env);
         let registry = Registry::linked(&self.selection, &self.states)?;
         let settings = self.settings(env)?;
         let migrate =
@@ -207,118 +217,24 @@ impl RuntimeBuilder {
         worker.declare().await?;
         Ok(Runtime { worker })
     }
-
-    fn settings(&self, env: Environment<'_>) -> Result<Settings, Error> {
-        let concurrency = parsed(
-            self.concurrency,
-            "TASKLOCK_CONCURRENCY",
-            env,
-            "a number from 1",
-        )?
-        .unwrap_or(CONCURRENCY);
-        if !(1..=MOST_CONCURRENCY).contains(&concurrency) {
-            return Err(Error::option(
-                format!("concurrency = {concurrency}"),
-                format!("write a number from 1 to {MOST_CONCURRENCY}"),
-            ));
-        }
-        let poll_interval =
-            duration(self.poll_interval, "TASKLOCK_POLL_INTERVAL", env)?.unwrap_or(POLL_INTERVAL);
-        if poll_interval < Duration::from_millis(10) {
-            return Err(Error::option(
-                format!("poll_interval = {poll_interval:?}"),
-                "would keep the database busy with asking: write 10ms or more",
-            ));
-        }
-        let name = text(self.worker_name.clone(), "TASKLOCK_WORKER_NAME", env)
-            .unwrap_or_else(default_worker_name);
-        tasklock_grammar::check_name(&name)
-            .map_err(|error| Error::option(format!("worker_name = {name:?}"), error.to_string()))?;
-        Ok(Settings {
-            name,
-            concurrency,
-            poll_interval,
-            shutdown_grace: duration(self.shutdown_grace, "TASKLOCK_SHUTDOWN_GRACE", env)?
-                .unwrap_or(SHUTDOWN_GRACE),
-            handle_signals: parsed(
-                self.handle_signals,
-                "TASKLOCK_HANDLE_SIGNALS",
-                env,
-                "true or false",
-            )?
-            .unwrap_or(true),
-        })
-    }
-}
-
-/// The pool, or the URL, or what a build without either does.
-fn source(pool: Option<Pool>, url: Option<String>, env: Environment<'_>) -> Result<Source, Error> {
-    match (pool, url) {
-        (Some(_), Some(_)) => Err(Error::option(
-            "database_url and pool",
-            "name two databases: give one of them",
-        )),
-        (Some(pool), None) => Ok(Source::Pool(pool)),
-        (None, url) => match database_url(url, env) {
-            Some((option, url)) => Ok(Source::Url { option, url }),
-            None => default_source(),
-        },
-    }
-}
-
-fn default_worker_name() -> String {
-    let system = rustix::system::uname();
-    let host = system.nodename().to_string_lossy();
-    format!("{host}-{}", std::process::id())
-}
-
-/// A forgotten variable must not turn N replicas into N locks.
-fn default_source() -> Result<Source, Error> {
-    if !cfg!(debug_assertions) {
-        return Err(Error::option(
-            "TASKLOCK_DATABASE_URL",
-            "is not set, nor is DATABASE_URL: set one to the database that all replicas share \
-             (postgres://…, or sqlite://… on a single machine). Only debug builds fall back to a \
-             local file",
-        ));
-    }
-    tracing::warn!(
-        "neither TASKLOCK_DATABASE_URL nor DATABASE_URL is set: using sqlite://tasklock.db, whose \
-         locks hold on this machine only"
-    );
-    Ok(Source::Url {
-        option: "the default",
-        url: "sqlite://tasklock.db".into(),
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn problem(builder: RuntimeBuilder) -> String {
-        match builder.settings(&|_| None) {
-            Ok(settings) => panic!("accepted: {settings:?}"),
-            Err(error) => error.to_string(),
-        }
-    }
-
-    #[test]
-    fn options_out_of_range_are_refused() {
-        assert!(problem(Runtime::builder().concurrency(0)).starts_with("concurrency = 0"));
-        assert!(problem(Runtime::builder().concurrency(usize::MAX)).contains("from 1 to"));
-        assert!(problem(Runtime::builder().poll_interval(Duration::ZERO)).contains("10ms or more"));
-    }
-
-    #[test]
-    fn a_worker_name_that_a_store_could_not_hold_is_refused() {
-        assert!(problem(Runtime::builder().worker_name("a\0b")).starts_with("worker_name"));
-    }
-
-    #[test]
-    fn two_databases_are_refused() {
-        let pool = Pool::from(crate::store::memory::Memory::new());
-        let both = source(Some(pool), Some("memory:".into()), &|_| None);
-        assert!(both.is_err_and(|error| error.to_string().contains("two databases")));
+    #[tokio::test]
+    async fn the_same_state_twice_is_refused() {
+        let built = Runtime::builder().state(1_u64).state(2_u32).state(3_u64);
+        let error = built
+            .build_in(&|_| None)
+            .await
+            .err()
+            .map(|error| error.to_string());
+        let error = error.unwrap_or_default();
+        assert!(
+            error.starts_with("state: two values of the type `u64`"),
+            "{error}"
+        );
     }
 }

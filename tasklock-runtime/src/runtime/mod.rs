@@ -1,7 +1,9 @@
 //! The runtime as an application sees it.
 
 mod builder;
+mod figures;
 mod settings;
+mod source;
 mod start;
 
 pub use builder::RuntimeBuilder;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tasklock_grammar::parse_duration;
 
 use crate::error::Error;
+use crate::run::Names;
 
 /// Reads environment variables; tests read a map instead.
 pub(super) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -16,6 +17,25 @@ pub(super) fn text(given: Option<String>, variable: &str, env: Environment<'_>) 
     given
         .or_else(|| env(variable))
         .filter(|text| !text.is_empty())
+}
+
+/// The names that the builder was given, else those of the variable, separated by commas.
+pub(super) fn names(
+    given: Option<Names>,
+    variable: &'static str,
+    env: Environment<'_>,
+) -> Option<Names> {
+    given.or_else(|| {
+        let text = text(None, variable, env)?;
+        let names = text
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty());
+        Some(Names {
+            names: names.map(str::to_owned).collect(),
+            from: variable,
+        })
+    })
 }
 
 pub(super) fn parsed<T>(
@@ -98,6 +118,21 @@ mod tests {
             Some(("DATABASE_URL", "sqlite://other.db".into()))
         );
         assert_eq!(text(None, "TASKLOCK_WORKER_NAME", &env), None);
+    }
+
+    #[test]
+    fn names_are_separated_by_commas() {
+        let env = |_: &str| Some(" mail,, bank ,".to_owned());
+        let read = names(None, "TASKLOCK_QUEUES", &env);
+        let read = read.map(|read| (read.from, read.names.join("|")));
+        assert_eq!(read, Some(("TASKLOCK_QUEUES", "mail|bank".to_owned())));
+        let given = Names {
+            names: vec!["x".into()],
+            from: "queues",
+        };
+        let read = names(Some(given), "TASKLOCK_QUEUES", &env);
+        assert_eq!(read.map(|read| read.from), Some("queues"));
+        assert!(names(None, "TASKLOCK_QUEUES", &|_| None).is_none());
     }
 
     #[test]

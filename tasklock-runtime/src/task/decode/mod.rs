@@ -6,6 +6,7 @@
 //! (values, the keys of maps, names that are unknown, the texts of a type's own errors) has no way in.
 
 mod tracked;
+mod variant;
 
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Display};

@@ -6,10 +6,10 @@
 use std::fmt;
 
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, MapAccess, SeqAccess,
-    VariantAccess, Visitor,
+    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, MapAccess, SeqAccess, Visitor,
 };
 
+use super::variant::TrackedVariant;
 use super::{Mistake, Step, Text, Trail};
 
 /// Something of serde's, around which we stand.
@@ -23,7 +23,11 @@ pub(super) struct Tracked<'t, I> {
 }
 
 impl<'t, I> Tracked<'t, I> {
-    fn around(inner: I, trail: &'t Trail, names: Option<&'static [&'static str]>) -> Self {
+    pub(super) fn around(
+        inner: I,
+        trail: &'t Trail,
+        names: Option<&'static [&'static str]>,
+    ) -> Self {
         Self {
             inner,
             trail,
@@ -283,59 +287,6 @@ impl<'de, 't, A: EnumAccess<'de>> EnumAccess<'de> for Tracked<'t, A> {
     ) -> Result<(S::Value, Self::Variant), Mistake> {
         let seed = Seed::of_key(seed, &self);
         let (value, inner) = self.trail.up(self.inner.variant_seed(seed))?;
-        let variant = TrackedVariant {
-            inner,
-            trail: self.trail,
-            name: self.trail.name.take(),
-        };
-        Ok((value, variant))
-    }
-}
-
-/// What a variant of an enum carries.
-pub(super) struct TrackedVariant<'t, I> {
-    inner: I,
-    trail: &'t Trail,
-    name: Option<&'static str>,
-}
-
-impl<'t, I> TrackedVariant<'t, I> {
-    fn step(&self) -> Step {
-        self.name.map_or(Step::Key, Step::Name)
-    }
-}
-
-impl<'de, I: VariantAccess<'de>> VariantAccess<'de> for TrackedVariant<'_, I> {
-    type Error = Mistake;
-
-    fn unit_variant(self) -> Result<(), Mistake> {
-        let step = self.step();
-        self.trail
-            .up(self.trail.step(self.inner.unit_variant(), step))
-    }
-
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Mistake> {
-        let step = self.step();
-        let seed = Seed::new(seed, self.trail);
-        let read = self.inner.newtype_variant_seed(seed);
-        self.trail.up(self.trail.step(read, step))
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Mistake> {
-        let step = self.step();
-        let visitor = Tracked::around(visitor, self.trail, None);
-        let read = self.inner.tuple_variant(len, visitor);
-        self.trail.up(self.trail.step(read, step))
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Mistake> {
-        let step = self.step();
-        let visitor = Tracked::around(visitor, self.trail, Some(fields));
-        let read = self.inner.struct_variant(fields, visitor);
-        self.trail.up(self.trail.step(read, step))
+        Ok((value, TrackedVariant::around(inner, self.trail)))
     }
 }

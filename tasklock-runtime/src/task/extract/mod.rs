@@ -13,6 +13,9 @@ pub use payload::Payload;
 pub use state::State;
 pub(crate) use state::States;
 
+#[cfg(test)]
+mod tests;
+
 use std::any::{TypeId, type_name};
 use std::fmt;
 use std::future::Future;

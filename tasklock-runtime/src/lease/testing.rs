@@ -1,0 +1,41 @@
+//! A lease for unit tests, which no store knows of.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    BootClock, Clock, Completing, ContextParts, LeaseContext, LeaseKey, LeaseStatus, OwnerToken,
+    RenewRequest,
+};
+
+/// One that is held for an hour; its status, to lose it by; and what it asks of the heartbeat.
+pub(crate) fn lease() -> (
+    LeaseContext,
+    Arc<LeaseStatus>,
+    mpsc::UnboundedReceiver<RenewRequest>,
+) {
+    let clock: Arc<dyn Clock> = Arc::new(BootClock);
+    let deadline = clock.now() + Duration::from_secs(3600);
+    let status = Arc::new(LeaseStatus::held(deadline, clock));
+    let (renewals, asked) = mpsc::unbounded_channel();
+    let lease = LeaseContext::new(ContextParts {
+        task: "tested".into(),
+        key: LeaseKey {
+            job: 1,
+            fence: 1,
+            owner: OwnerToken::fresh(),
+        },
+        attempt: 1,
+        scheduled_for: Timestamp::UNIX_EPOCH,
+        status: Arc::clone(&status),
+        shutdown: CancellationToken::new(),
+        renewals,
+        anchor: Arc::new(()),
+        completion: Completing::default(),
+    });
+    (lease, status, asked)
+}

@@ -1,0 +1,59 @@
+//! The startup table.
+
+use std::fmt;
+
+use tasklock_grammar::display_duration;
+
+use super::Registry;
+use crate::task::{Definition, Registration};
+
+/// A line a task, sorted by name. The queue is told only where it is not everywhere the default.
+impl fmt::Display for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let queues = self
+            .iter()
+            .any(|task| task.definition.queue_name() != Definition::DEFAULT_QUEUE);
+        let headings = [
+            "task",
+            "schedule",
+            "queue",
+            "ttl/heartbeat",
+            "crate",
+            "defined at",
+        ];
+        let mut rows = vec![headings.map(String::from)];
+        rows.extend(self.iter().map(row));
+        let columns = (0..headings.len()).filter(|column| queues || headings[*column] != "queue");
+        let widths: Vec<(usize, usize)> = columns
+            .map(|column| {
+                let widths = rows.iter().map(|row| row[column].chars().count());
+                (column, widths.max().unwrap_or(0))
+            })
+            .collect();
+        for row in &rows {
+            let cells: Vec<String> = widths
+                .iter()
+                .map(|&(column, width)| format!("{:width$}", row[column]))
+                .collect();
+            write!(f, "\n  {}", cells.join("  ").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+fn row(registration: &'static Registration) -> [String; 6] {
+    let definition = &registration.definition;
+    let timing = definition.timing();
+    [
+        definition.name.to_owned(),
+        definition.schedule.to_string(),
+        definition.queue_name().to_owned(),
+        format!(
+            "{}/{}",
+            display_duration(timing.ttl),
+            display_duration(timing.heartbeat)
+        ),
+        registration.location.crate_name().to_owned(),
+        registration.location.to_string(),
+    ]
+}
