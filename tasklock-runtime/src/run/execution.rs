@@ -88,7 +88,7 @@ impl Run {
     async fn run(&self, bench: &Bench) -> Outcome {
         let definition = &self.registration.definition;
         let parts = RunParts::new(self.context.clone(), None, Arc::clone(&bench.states));
-        let mut handler = CatchUnwind::new((self.registration.run)(parts));
+        let mut handler = CatchUnwind::start(|| (self.registration.run)(parts));
         let interrupted = tokio::select! {
             biased;
             outcome = &mut handler => return outcome,

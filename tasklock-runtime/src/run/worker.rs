@@ -33,7 +33,7 @@ use super::standing;
 use crate::error::Error;
 use crate::lease::Clock;
 use crate::store::{Store, Wake};
-use crate::task::States;
+use crate::task::{States, install_panic_hook};
 
 /// How long the last writes may take after the handlers were dropped.
 const LAST_WRITES: Duration = Duration::from_secs(5);
@@ -64,6 +64,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// Runs until `stop`, or a signal; then drains.
     pub(crate) async fn run(self) -> Result<(), Error> {
+        install_panic_hook();
         let signals = if self.settings.handle_signals {
             Some(Signals::listen()?)
         } else {

@@ -50,6 +50,11 @@ impl Runtime {
     /// may end by themselves during the grace period, and are dropped after it; a lease is given back
     /// only when its handler has ended or was dropped. A second signal ends the grace period.
     ///
+    /// A handler that panics has failed, and its message and place are recorded. For the place, a panic hook is
+    /// installed, once for the process, that calls the hook before it. A destructor that panics while its
+    /// handler is unwinding ends the process, by Rust's own rule, and so does any panic under
+    /// `panic = "abort"`: then the leases expire.
+    ///
     /// # Errors
     ///
     /// Where the store refuses the first writes, or the operating system a thread or a signal. Once it

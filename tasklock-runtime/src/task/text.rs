@@ -10,7 +10,7 @@ pub(super) const MAX_TEXT: usize = 4096;
 const MAX_CAUSES: usize = 64;
 
 /// The longest prefix of `text` that is kept, cut between characters.
-pub(crate) fn bounded(text: &str) -> &str {
+pub(super) fn bounded(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_TEXT)]
 }
 
