@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -35,7 +36,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// }
 /// ```
 #[derive(Clone)]
-pub struct LeaseContext(Arc<ContextParts>);
+pub struct LeaseContext(Arc<ContextParts>, Option<Handle>);
 
 /// What a context is made of.
 pub(crate) struct ContextParts {
@@ -93,7 +94,12 @@ impl std::error::Error for RenewError {
 
 impl LeaseContext {
     pub(crate) fn new(parts: ContextParts) -> Self {
-        Self(Arc::new(parts))
+        Self(Arc::new(parts), Handle::try_current().ok())
+    }
+
+    /// The tokio runtime that the run is made on.
+    pub(super) fn runtime(&self) -> Option<&Handle> {
+        self.1.as_ref()
     }
 
     /// Whether the lease is lost: one atomic load and one reading of the clock. It never waits, and

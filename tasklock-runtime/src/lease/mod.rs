@@ -79,6 +79,7 @@
 //! | after it | a finished row, perhaps a stray side row of a spent fence | nobody: a side row counts only with its own fence |
 //! | in a stop that came back later (SIGSTOP, suspend) | another owner's row | the first `check()` fails on the clock alone; late writes carry a spent fence and change nothing |
 
+mod blocking;
 mod clock;
 mod completing;
 mod context;

@@ -12,14 +12,22 @@ use super::{
     RenewRequest,
 };
 
-/// One that is held for an hour; its status, to lose it by; and what it asks of the heartbeat.
-pub(crate) fn lease() -> (
+/// What a test has in its hands: the lease; its status, to lose it by; and what it asks of the heartbeat.
+type Tested = (
     LeaseContext,
     Arc<LeaseStatus>,
     mpsc::UnboundedReceiver<RenewRequest>,
-) {
+);
+
+/// One that is held for an hour.
+pub(crate) fn lease() -> Tested {
+    lease_for(Duration::from_secs(3600))
+}
+
+/// One that expires.
+pub(crate) fn lease_for(time: Duration) -> Tested {
     let clock: Arc<dyn Clock> = Arc::new(BootClock);
-    let deadline = clock.now() + Duration::from_secs(3600);
+    let deadline = clock.now() + time;
     let status = Arc::new(LeaseStatus::held(deadline, clock));
     let (renewals, asked) = mpsc::unbounded_channel();
     let lease = LeaseContext::new(ContextParts {
