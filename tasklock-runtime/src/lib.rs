@@ -28,7 +28,7 @@
 //! `fault, error ← lease ← task ← store ← run ← client, runtime`
 //!
 //! - `lease`: what holding a lease means; the argument why it is safe stands there
-//! - `task`: what a task is: definition, schedule, outcome, registration
+//! - `task`: what a task is: definition, parameters, schedule, outcome, registration
 //! - `store`: the durable truth; one trait, one folder per database
 //! - `run`: what a worker does
 //! - `client` and `runtime`: what an application calls
@@ -43,8 +43,9 @@
 //! - `sqlite` (default): leases in a SQLite file, for one machine
 //! - `postgres`: leases in PostgreSQL
 //!
-//! Foreign types in the public API: `sqlx` pools and transactions (0.9), `jiff::Timestamp` (1), and
-//! `tokio_util::sync::CancellationToken` (0.7). A new major version of one is a new major version here.
+//! Foreign types in the public API: `serde`'s traits (1), `sqlx` pools and transactions (0.9),
+//! `jiff::Timestamp` (1), and `tokio_util::sync::CancellationToken` (0.7). A new major version of one is a
+//! new major version here.
 
 #[doc(hidden)]
 pub mod __private;

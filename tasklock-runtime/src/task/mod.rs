@@ -1,4 +1,5 @@
-//! What a task is: its definition, its schedule, how a run of it ended, and how it registers itself.
+//! What a task is: its definition, its schedule, the parameters of its handler, how a run of it ended, and
+//! how it registers itself.
 //! This module is pure: it never touches a database.
 
 mod blocking;
