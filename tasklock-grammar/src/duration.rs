@@ -13,6 +13,9 @@ pub const MAX_DURATION: Duration = Duration::from_secs(3650 * 24 * 60 * 60);
 /// The shortest `every`: 100 ms. A claim is a round trip to the database, not a timer tick.
 pub const MIN_EVERY: Duration = Duration::from_millis(100);
 
+/// The shortest delay of a retry: 100 ms, for the same reason.
+pub const MIN_BACKOFF: Duration = Duration::from_millis(100);
+
 /// Every unit and its length in milliseconds, from long to short.
 pub(crate) const UNITS: [(&str, u64); 5] = [
     ("d", 24 * 60 * 60 * 1000),
@@ -45,6 +48,14 @@ pub(crate) const UNITS: [(&str, u64); 5] = [
 /// assert_eq!(error.range(), 1..2);
 /// ```
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
+    match read_duration(text)? {
+        Duration::ZERO => Err(mistake::zero(text)),
+        duration => Ok(duration),
+    }
+}
+
+/// As [`parse_duration`], and zero.
+pub(crate) fn read_duration(text: &str) -> Result<Duration, DurationError> {
     if text.is_empty() {
         return Err(mistake::empty());
     }
@@ -73,9 +84,6 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
             .filter(|total| *total <= MAX_DURATION)
             .ok_or_else(|| mistake::too_long(digits.start..unit.end))?;
         at = unit.end;
-    }
-    if total.is_zero() {
-        return Err(mistake::zero(text));
     }
     Ok(total)
 }

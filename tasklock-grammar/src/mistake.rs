@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::duration::{MAX_DURATION, UNITS, display_duration, end_of, parse_duration, position};
 
-/// Why a text is not a duration.
+/// Why a text is not a duration, or not the two of a backoff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DurationError {
     message: String,
@@ -15,11 +15,18 @@ pub struct DurationError {
 }
 
 impl DurationError {
-    fn new(range: Range<usize>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(range: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             range,
         }
+    }
+
+    /// For a text that starts so many bytes into a longer one.
+    pub(crate) fn moved_by(mut self, bytes: usize) -> Self {
+        self.range.start += bytes;
+        self.range.end += bytes;
+        self
     }
 
     /// One line: what is wrong, and what to write.

@@ -3,6 +3,7 @@
 //! Each rule is stated a second time, as plainly as it can be, and the two must agree. A failure prints
 //! the smallest input that it was found with: make it an example in the unit tests.
 
+mod backoff;
 mod duration;
 mod name;
 mod timing;
