@@ -5,11 +5,11 @@
 use std::time::Duration;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Path, parse_quote};
 
-use crate::options::{Given, Handle, Options};
+use crate::options::{Given, Handle, Keep, Options};
 use crate::signature::Handler;
 
 pub(crate) fn task(item: &TokenStream, options: &Options, handler: &Handler) -> TokenStream {
@@ -101,28 +101,56 @@ fn registration(options: &Options, handler: &Handler) -> TokenStream {
 
 /// The setters for what the user gave. Defaults are the runtime's.
 fn settings(options: &Options) -> TokenStream {
-    let nanos = |setter: &str, option: &Option<Given<Duration>>| {
-        let nanos = u64::try_from(option.as_ref()?.value.as_nanos()).ok()?;
+    let rt = runtime(options);
+    let mut setters = TokenStream::new();
+    let mut set = |setter: &str, values: Option<TokenStream>| {
         let setter = Ident::new(setter, Span::mixed_site());
-        Some(quote! { .#setter(#nanos) })
+        setters.extend(values.map(|values| quote! { .#setter(#values) }));
     };
-    let on_lost = options.on_lost.as_ref().map(|given| {
-        let rt = runtime(options);
-        let variant = format_ident!("{}", given.value);
-        quote! { .on_lost(#rt::__private::OnLost::#variant) }
+    let duration = |given: &Option<Given<Duration>>| value(given, |given| nanos(*given));
+    set("ttl_nanos", duration(&options.ttl));
+    set("heartbeat_nanos", duration(&options.heartbeat));
+    set("margin_nanos", duration(&options.margin));
+    set("every_nanos", duration(&options.every));
+    set("after_nanos", duration(&options.after));
+    set("timeout_nanos", duration(&options.timeout));
+    let on_lost = value(&options.on_lost, |variant| {
+        let variant = format_ident!("{variant}");
+        quote! { #rt::__private::OnLost::#variant }
     });
-    [
-        nanos("ttl_nanos", &options.ttl),
-        nanos("heartbeat_nanos", &options.heartbeat),
-        nanos("margin_nanos", &options.margin),
-        nanos("every_nanos", &options.every),
-        nanos("after_nanos", &options.after),
-        nanos("timeout_nanos", &options.timeout),
-        on_lost,
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    set("on_lost", on_lost);
+    set("retries", value(&options.retries, quote_value));
+    let backoff = value(&options.backoff, |(least, most)| {
+        let (least, most) = (nanos(*least), nanos(*most));
+        quote! { #least, #most }
+    });
+    set("backoff_nanos", backoff);
+    set("max_crashes", value(&options.max_crashes, quote_value));
+    set("concurrency", value(&options.concurrency, quote_value));
+    set("queue", value(&options.queue, quote_value));
+    set("priority", value(&options.priority, quote_value));
+    set("min_hold_nanos", duration(&options.min_hold));
+    match options.keep.as_ref().map(|given| &given.value) {
+        Some(Keep::For(time)) => set("keep_nanos", Some(nanos(*time))),
+        Some(Keep::Nothing) => set("keep_none", Some(TokenStream::new())),
+        None => {}
+    }
+    setters
+}
+
+/// What the user gave, as tokens.
+fn value<T>(given: &Option<Given<T>>, tokens: impl Fn(&T) -> TokenStream) -> Option<TokenStream> {
+    given.as_ref().map(|given| tokens(&given.value))
+}
+
+fn quote_value(value: &impl ToTokens) -> TokenStream {
+    value.to_token_stream()
+}
+
+/// No option is longer than the grammar allows, and that fits.
+fn nanos(duration: Duration) -> TokenStream {
+    let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    quote! { #nanos }
 }
 
 /// The task's name in the store.

@@ -1,6 +1,7 @@
 //! `key = value, …` → [`Options`]. Each mistake is reported and stepped over, so that one build shows
 //! them all.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -23,6 +24,14 @@ pub(crate) struct Options {
     pub(crate) timeout: Option<Given<Duration>>,
     /// The variant of the runtime's `OnLost`.
     pub(crate) on_lost: Option<Given<&'static str>>,
+    pub(crate) retries: Option<Given<u32>>,
+    pub(crate) backoff: Option<Given<(Duration, Duration)>>,
+    pub(crate) max_crashes: Option<Given<u32>>,
+    pub(crate) concurrency: Option<Given<u32>>,
+    pub(crate) queue: Option<Given<String>>,
+    pub(crate) priority: Option<Given<i16>>,
+    pub(crate) min_hold: Option<Given<Duration>>,
+    pub(crate) keep: Option<Given<Keep>>,
     pub(crate) krate: Option<Path>,
     pub(crate) handle: Option<Handle>,
     /// Options whose value could not be read: no rule across options may build on their defaults.
@@ -34,6 +43,12 @@ pub(crate) struct Given<T> {
     pub(crate) value: T,
     pub(crate) key: Span,
     pub(crate) at: Span,
+}
+
+/// How long a finished job stays.
+pub(crate) enum Keep {
+    For(Duration),
+    Nothing,
 }
 
 /// `handle = Name` or `handle = false`.
@@ -72,31 +87,28 @@ const KNOWN: &[Known] = known! {
     "after" = "\"5m\"" => after: Value::duration;
     "timeout" = "\"1h\"" => timeout: Value::duration;
     "on_lost" = "\"abort\"" => on_lost: |value: &Value<'_>| value.one_of(ON_LOST);
+    "retries" = "3" => retries: |value: &Value<'_>| value.number(0..=MOST);
+    "backoff" = "\"1s..10m\"" => backoff: Value::backoff;
+    "max_crashes" = "5" => max_crashes: |value: &Value<'_>| value.number(1..=MOST);
+    "concurrency" = "3" => concurrency: |value: &Value<'_>| value.number(1..=MOST);
+    "queue" = "\"slow\"" => queue: Value::queue;
+    "priority" = "10" => priority: |value: &Value<'_>| value.number(PRIORITIES);
+    "min_hold" = "\"1m\"" => min_hold: Value::duration;
+    "keep" = "\"1d\"" => keep: Value::keep;
     "crate" = "my_facade::tasklock_runtime" => krate: Value::path;
     "handle" = "RefreshRates" => handle: Value::handle;
 };
+
+/// The largest count: more than anybody means, and it fits in every store.
+const MOST: i64 = 1_000_000;
+
+const PRIORITIES: RangeInclusive<i64> = i16::MIN as i64..=i16::MAX as i64;
 
 const ON_LOST: &[(&str, &str)] = &[("abort", "Abort"), ("signal", "Signal"), ("exit", "Exit")];
 
 /// Options that are promised and not built yet: no user should look for a typing mistake.
 const PLANNED: &[&str] = &[
-    "alias",
-    "cron",
-    "tz",
-    "jitter",
-    "missed",
-    "on_start",
-    "retries",
-    "backoff",
-    "max_crashes",
-    "renew",
-    "stall",
-    "resource",
-    "concurrency",
-    "queue",
-    "priority",
-    "min_hold",
-    "keep",
+    "alias", "cron", "tz", "jitter", "missed", "on_start", "renew", "stall", "resource",
 ];
 
 impl Options {

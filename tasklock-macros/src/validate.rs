@@ -13,6 +13,7 @@ pub(crate) fn check(options: &Options, handler: Option<&Handler>, errors: &mut V
     errors.extend(timing(options));
     errors.extend(schedules(options));
     errors.extend(every(options));
+    errors.extend(concurrency(options));
 }
 
 /// A function's name may be too long for the store.
@@ -67,4 +68,20 @@ fn every(options: &Options) -> Option<Error> {
     let least = display_duration(MIN_EVERY);
     let message = format!("`every` is too short: write \"{least}\" or more");
     Some(Error::new(every.at, message))
+}
+
+/// A scheduled task has one job, and so one run.
+fn concurrency(options: &Options) -> Option<Error> {
+    let schedule = schedule(options)?;
+    let given = options.concurrency.as_ref()?;
+    let message = format!(
+        "a task with `{schedule}` has one job, and so one run at a time: remove `concurrency`"
+    );
+    (given.value > 1).then(|| Error::new(given.at, message))
+}
+
+/// The option that makes the task run by itself.
+fn schedule(options: &Options) -> Option<&'static str> {
+    let every = options.every.as_ref().map(|_| "every");
+    every.or_else(|| options.after.as_ref().map(|_| "after"))
 }

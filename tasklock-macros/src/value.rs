@@ -1,5 +1,7 @@
 //! One option's value: what it must look like, and what to write if it does not.
 
+mod number;
+
 use std::fmt::Display;
 use std::ops::Range;
 use std::time::Duration;
@@ -8,9 +10,9 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
 use syn::{Error, LitBool, LitStr, Path, Result, Token};
-use tasklock_grammar::{check_name, parse_duration};
+use tasklock_grammar::{DurationError, check_name, parse_backoff, parse_duration};
 
-use crate::options::{Given, Handle};
+use crate::options::{Given, Handle, Keep};
 use crate::suggest::did_you_mean;
 
 /// The tokens after `key =`.
@@ -45,18 +47,67 @@ impl<'a> Value<'a> {
     }
 
     pub(crate) fn duration(&self) -> Result<Given<Duration>> {
-        let literal = self.text(|text| parse_duration(text).is_ok())?;
+        let literal = self.text(|value| quote_if(value, |text| parse_duration(text).is_ok()))?;
+        self.read(&literal, parse_duration)
+    }
+
+    /// The shortest and the longest delay.
+    pub(crate) fn backoff(&self) -> Result<Given<(Duration, Duration)>> {
+        let literal = self.text(|value| {
+            let compact = value.replace(char::is_whitespace, "");
+            quote_if(&compact, |text| parse_backoff(text).is_ok())
+        })?;
+        self.read(&literal, parse_backoff)
+    }
+
+    /// `"none"`, for which people write many other things, or a duration.
+    pub(crate) fn keep(&self) -> Result<Given<Keep>> {
+        const NONE: &str = "none";
+        let is_nothing = |text: &str| {
+            did_you_mean(text, [NONE]).is_some()
+                || text.contains('0') && text.chars().all(|c| c == '0' || c.is_alphabetic())
+        };
+        let literal = self.text(|value| {
+            if is_nothing(value) || value == "false" {
+                return Some(format!("{NONE:?}"));
+            }
+            quote_if(value, |text| parse_duration(text).is_ok())
+        })?;
         let text = literal.value();
-        parse_duration(&text)
-            .map(|duration| self.given(duration, &literal))
-            .map_err(|error| within(&literal, &text, error.range(), error.message()))
+        if text == NONE {
+            return Ok(self.given(Keep::Nothing, &literal));
+        }
+        let message = if is_nothing(&text) {
+            format!("there is no keep {text:?}: write {NONE:?} to keep nothing")
+        } else if !text.is_empty() && text.chars().all(char::is_alphabetic) {
+            let example = self.example;
+            format!("there is no keep {text:?}: write a duration such as {example}, or {NONE:?}")
+        } else {
+            return self.read(&literal, |text| parse_duration(text).map(Keep::For));
+        };
+        Err(Error::new(literal.span(), message))
     }
 
     pub(crate) fn name(&self) -> Result<Given<String>> {
-        let literal = self.text(|text| check_name(text).is_ok())?;
+        let literal = self.text(|value| {
+            quote_if(value, |text| {
+                check_name(text).is_ok() && !text.contains('"')
+            })
+        })?;
         let name = literal.value();
         check_name(&name).map_err(|error| Error::new(literal.span(), error))?;
         Ok(self.given(name, &literal))
+    }
+
+    /// The name of something else than a task.
+    pub(crate) fn queue(&self) -> Result<Given<String>> {
+        self.name().map_err(|error| {
+            // The example in that message is a task's.
+            let message = error
+                .to_string()
+                .replace("\"billing.refresh\"", self.example);
+            Error::new(error.span(), message)
+        })
     }
 
     /// One of several words, each with what it stands for.
@@ -65,7 +116,7 @@ impl<'a> Value<'a> {
         words: &[(&'static str, &'static str)],
     ) -> Result<Given<&'static str>> {
         let find = |text: &str| words.iter().find(|(word, _)| *word == text);
-        let literal = self.text(|text| find(text).is_some())?;
+        let literal = self.text(|value| quote_if(value, |text| find(text).is_some()))?;
         let text = literal.value();
         if let Some((_, meaning)) = find(&text) {
             return Ok(self.given(*meaning, &literal));
@@ -108,22 +159,28 @@ impl<'a> Value<'a> {
         Ok(handle)
     }
 
-    /// A string literal. Where there is something else, `accepts` says whether quoting that helps.
-    fn text(&self, accepts: impl Fn(&str) -> bool) -> Result<LitStr> {
+    /// A string literal. Where there is something else, `repair` makes of it what to write.
+    fn text(&self, repair: impl Fn(&str) -> Option<String>) -> Result<LitStr> {
         let fork = self.input.fork();
         match fork.parse::<LitStr>() {
             Ok(literal) if literal.suffix().is_empty() => {
                 self.input.advance_to(&fork);
                 Ok(literal)
             }
-            _ => Err(self.wrong_type("text in quotes", |value| {
-                // For a number alone, seconds are the best guess.
-                let text = [value.to_owned(), format!("{value}s")]
-                    .into_iter()
-                    .find(|t| accepts(t))?;
-                Some(format!("{text:?}"))
-            })),
+            _ => Err(self.wrong_type("text in quotes", repair)),
         }
+    }
+
+    /// What the grammar makes of a literal.
+    fn read<T>(
+        &self,
+        literal: &LitStr,
+        grammar: impl Fn(&str) -> std::result::Result<T, DurationError>,
+    ) -> Result<Given<T>> {
+        let text = literal.value();
+        grammar(&text)
+            .map(|value| self.given(value, literal))
+            .map_err(|error| within(literal, &text, error.range(), error.message()))
     }
 
     /// The value is of another type. `repair` makes of the user's own text what to write.
@@ -139,12 +196,25 @@ impl<'a> Value<'a> {
     }
 
     fn given<T>(&self, value: T, literal: &LitStr) -> Given<T> {
+        self.given_at(value, literal.span())
+    }
+
+    fn given_at<T>(&self, value: T, at: Span) -> Given<T> {
         Given {
             value,
             key: self.key.span(),
-            at: literal.span(),
+            at,
         }
     }
+}
+
+/// Text that somebody wrote without quotes.
+fn quote_if(value: &str, accepts: impl Fn(&str) -> bool) -> Option<String> {
+    // For a number alone, seconds are the best guess.
+    let text = [value.to_owned(), format!("{value}s")]
+        .into_iter()
+        .find(|text| accepts(text))?;
+    Some(format!("{text:?}"))
 }
 
 /// A name or path that somebody put in quotes.

@@ -79,7 +79,9 @@ fn the_whole_expansion() {
 fn every_option_reaches_the_definition() {
     let args = quote! {
         name = "billing.refresh", ttl = "10s", heartbeat = "1s", margin = "2s", after = "500ms",
-        timeout = "1h", on_lost = "signal", crate = facade::rt,
+        timeout = "1h", on_lost = "signal", retries = 3, backoff = "1s..10m", max_crashes = 2,
+        concurrency = 1, queue = "slow", priority = -10, min_hold = "1m", keep = "7d",
+        crate = facade::rt,
     };
     let expected = quote! {
         facade::rt::__private::Definition::new("billing.refresh")
@@ -88,9 +90,19 @@ fn every_option_reaches_the_definition() {
             .margin_nanos(2000000000u64)
             .after_nanos(500000000u64)
             .timeout_nanos(3600000000000u64)
-            .on_lost(facade::rt::__private::OnLost::Signal),
+            .on_lost(facade::rt::__private::OnLost::Signal)
+            .retries(3u32)
+            .backoff_nanos(1000000000u64, 600000000000u64)
+            .max_crashes(2u32)
+            .concurrency(1u32)
+            .queue("slow")
+            .priority(-10i16)
+            .min_hold_nanos(60000000000u64)
+            .keep_nanos(604800000000000u64),
     };
     assert_contains(&expand_attribute(args, handler()), &expected);
+    let nothing = expand_attribute(quote!(keep = "none"), handler());
+    assert_contains(&nothing, &quote!(.keep_none(),));
 }
 
 #[test]

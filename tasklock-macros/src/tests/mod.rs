@@ -4,6 +4,7 @@
 mod expansion;
 mod options;
 mod signature;
+mod values;
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -124,7 +124,8 @@ fn unknown_words() {
         quote!(interval = "5s"),
         &[
             "there is no option `interval`: the options are `name`, `ttl`, `heartbeat`, `margin`, \
-           `every`, `after`, `timeout`, `on_lost`, `crate`, `handle`",
+           `every`, `after`, `timeout`, `on_lost`, `retries`, `backoff`, `max_crashes`, `concurrency`, \
+           `queue`, `priority`, `min_hold`, `keep`, `crate`, `handle`",
         ],
     );
     assert_messages(
@@ -179,6 +180,11 @@ fn rules_across_options() {
            missed) and the margin of 6s must fit in it; write \"12s\" or less, or give a longer ttl",
         ],
     );
+    assert_messages(
+        quote!(after = "5s", concurrency = 2),
+        &["a task with `after` has one job, and so one run at a time: remove `concurrency`"],
+    );
+    assert_messages(quote!(after = "5s", concurrency = 1), &[]);
     // Whether it fits depends on a ttl that nobody can read.
     assert_messages(
         quote!(ttl = "60", heartbeat = "20s"),
