@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Error;
 
-use crate::expand;
+use crate::handle;
 use crate::options::Options;
 use crate::signature::Handler;
 
@@ -21,6 +21,6 @@ pub(crate) fn task(
     let handle = handler
         // A handle would look for the runtime in the wrong place.
         .filter(|_| !options.is_wrong("crate"))
-        .and_then(|handler| expand::handle(options, handler));
+        .and_then(|handler| handle::stub(options, handler));
     quote! { #(#errors)* #item #handle }
 }

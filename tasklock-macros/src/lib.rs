@@ -1,8 +1,12 @@
 //! The `#[locked_task]` attribute. Use it through `tasklock_runtime`, which re-exports it.
 
 mod expand;
+mod extraction;
 mod fallback;
+mod handle;
 mod options;
+mod parameters;
+mod settings;
 mod signature;
 mod suggest;
 #[cfg(test)]

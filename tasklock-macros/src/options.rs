@@ -128,6 +128,12 @@ impl Options {
         self.wrong.iter().any(|wrong| wrong == key)
     }
 
+    /// The option that makes the task run by itself.
+    pub(crate) fn schedule(&self) -> Option<&'static str> {
+        let every = self.every.as_ref().map(|_| "every");
+        every.or_else(|| self.after.as_ref().map(|_| "after"))
+    }
+
     fn read_all(&mut self, input: ParseStream<'_>, errors: &mut Vec<Error>) {
         let mut seen = Vec::new();
         while !input.is_empty() {

@@ -1,14 +1,14 @@
-//! The accepted shapes of a handler: `async fn name(lease: LeaseContext) -> () | Result<…>`.
+//! The accepted shapes of a handler: `async fn name(lease: LeaseContext, …) -> () | Result<…>`, or the
+//! same without `async`.
 //!
 //! What the compiler can say better is left to it: the types themselves are checked in the expansion.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
-use syn::{
-    Attribute, Error, FnArg, Pat, PatType, Result, ReturnType, Safety, Signature, Type, Visibility,
-    parse_quote,
-};
+use syn::{Attribute, Error, Result, ReturnType, Safety, Signature, Type, Visibility, parse_quote};
+
+use crate::parameters::Parameters;
 
 /// What the expansion needs to know of a function. Its body is never parsed.
 pub(crate) struct Handler {
@@ -16,7 +16,9 @@ pub(crate) struct Handler {
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
-    pub(crate) parameters: Vec<Type>,
+    /// A plain `fn`, which blocks the thread that it runs on.
+    pub(crate) blocking: bool,
+    pub(crate) parameters: Parameters,
     pub(crate) returns: Type,
 }
 
@@ -34,12 +36,13 @@ impl Handler {
             read.parse2(item).map_err(|error| errors.push(error)).ok()?;
         let is_free = check_free(&sig, &body, errors);
         check_qualifiers(&sig, errors);
-        let parameters = parameters(&sig, errors);
+        let parameters = Parameters::parse(&sig, errors);
         let returns = returns(&sig.output, errors);
         is_free.then_some(Self {
             cfgs: attrs.into_iter().filter(is_cfg).collect(),
             vis,
             ident: sig.ident,
+            blocking: sig.asyncness.is_none(),
             parameters,
             returns,
         })
@@ -103,12 +106,6 @@ fn check_qualifiers(sig: &Signature, errors: &mut Vec<Error>) {
     if let Some(abi) = &sig.abi {
         refuse(abi, "a task is not `extern`: remove it");
     }
-    if sig.asyncness.is_none() {
-        refuse(
-            &sig.fn_token,
-            "blocking tasks are not supported yet: write `async fn`",
-        );
-    }
     if !sig.generics.params.is_empty() {
         let message = "a task is not generic, it is registered once: write the types themselves";
         refuse(&sig.generics.params, message);
@@ -119,68 +116,6 @@ fn check_qualifiers(sig: &Signature, errors: &mut Vec<Error>) {
     if let Some(variadic) = &sig.variadic {
         refuse(variadic, "a task is not variadic: remove this");
     }
-}
-
-/// The types of the parameters: for now the lease, and nothing else.
-fn parameters(sig: &Signature, errors: &mut Vec<Error>) -> Vec<Type> {
-    let typed: Vec<&PatType> = sig
-        .inputs
-        .iter()
-        .filter_map(|input| match input {
-            FnArg::Typed(typed) => Some(typed),
-            FnArg::Receiver(_) => None,
-        })
-        .collect();
-    if sig.inputs.is_empty() {
-        let message = "the lease is missing: write `(lease: LeaseContext)`";
-        errors.push(Error::new(sig.paren_token.span.join(), message));
-    }
-    let lease = typed
-        .iter()
-        .position(|typed| names_lease(&typed.ty))
-        .unwrap_or(0);
-    for (place, parameter) in typed.iter().enumerate() {
-        if place == lease {
-            check_parameter(parameter, errors);
-        } else {
-            let message = "a task takes its lease and, for now, nothing else: remove this";
-            errors.push(Error::new_spanned(parameter, message));
-        }
-    }
-    typed.into_iter().map(|typed| (*typed.ty).clone()).collect()
-}
-
-/// Whether this looks like the lease. An alias does not, and is accepted where it stands alone.
-fn names_lease(ty: &Type) -> bool {
-    let last = match ty {
-        Type::Path(path) => path.path.segments.last(),
-        Type::Reference(reference) => return names_lease(&reference.elem),
-        _ => None,
-    };
-    last.is_some_and(|segment| segment.ident == "LeaseContext")
-}
-
-fn check_parameter(parameter: &PatType, errors: &mut Vec<Error>) {
-    for cfg in parameter.attrs.iter().filter(|attr| is_cfg(attr)) {
-        let message = "a task's parameter has no `#[cfg]`: put it on the whole function";
-        errors.push(Error::new_spanned(cfg, message));
-    }
-    let is_plain = match &*parameter.pat {
-        Pat::Wild(_) => true,
-        Pat::Ident(pat) => pat.by_ref.is_none() && pat.subpat.is_none(),
-        _ => false,
-    };
-    if !is_plain {
-        let message = "a task's parameter has a plain name: write `lease: LeaseContext`";
-        errors.push(Error::new_spanned(&parameter.pat, message));
-    }
-    let wrong = match &*parameter.ty {
-        Type::Reference(_) => "a task owns its lease: write `LeaseContext` without `&`",
-        ty if mentions_impl(ty) => "a task's parameter is a named type: write `LeaseContext`",
-        Type::Path(_) | Type::Macro(_) | Type::Group(_) | Type::Paren(_) => return,
-        _ => "a task's parameter is its lease: write `LeaseContext`",
-    };
-    errors.push(Error::new_spanned(&parameter.ty, wrong));
 }
 
 /// The type that the function returns, `()` where it says none.
@@ -197,7 +132,7 @@ fn returns(output: &ReturnType, errors: &mut Vec<Error>) -> Type {
 }
 
 /// Whether `impl Trait` stands anywhere in a type.
-fn mentions_impl(ty: &Type) -> bool {
+pub(crate) fn mentions_impl(ty: &Type) -> bool {
     fn in_tokens(tokens: TokenStream) -> bool {
         tokens.into_iter().any(|token| match token {
             TokenTree::Ident(ident) => ident == "impl",
@@ -208,6 +143,6 @@ fn mentions_impl(ty: &Type) -> bool {
     in_tokens(ty.to_token_stream())
 }
 
-fn is_cfg(attr: &Attribute) -> bool {
+pub(crate) fn is_cfg(attr: &Attribute) -> bool {
     attr.path().is_ident("cfg")
 }

@@ -14,6 +14,11 @@ pub(crate) fn check(options: &Options, handler: Option<&Handler>, errors: &mut V
     errors.extend(schedules(options));
     errors.extend(every(options));
     errors.extend(concurrency(options));
+    if let Some(handler) = handler {
+        errors.extend(scheduled_payload(options, handler));
+        errors.extend(min_hold(options, handler));
+        errors.extend(abort(options, handler));
+    }
 }
 
 /// A function's name may be too long for the store.
@@ -72,7 +77,7 @@ fn every(options: &Options) -> Option<Error> {
 
 /// A scheduled task has one job, and so one run.
 fn concurrency(options: &Options) -> Option<Error> {
-    let schedule = schedule(options)?;
+    let schedule = options.schedule()?;
     let given = options.concurrency.as_ref()?;
     let message = format!(
         "a task with `{schedule}` has one job, and so one run at a time: remove `concurrency`"
@@ -80,8 +85,39 @@ fn concurrency(options: &Options) -> Option<Error> {
     (given.value > 1).then(|| Error::new(given.at, message))
 }
 
-/// The option that makes the task run by itself.
-fn schedule(options: &Options) -> Option<&'static str> {
-    let every = options.every.as_ref().map(|_| "every");
-    every.or_else(|| options.after.as_ref().map(|_| "after"))
+/// Nobody gives a payload to a task that runs by itself.
+fn scheduled_payload(options: &Options, handler: &Handler) -> Option<Error> {
+    let schedule = options.schedule()?;
+    let payload = handler
+        .parameters
+        .extractors
+        .iter()
+        .find(|extractor| extractor.payload.is_some())?;
+    let message = format!(
+        "a task with `{schedule}` runs by itself, and nobody gives it a payload: remove this \
+         parameter, or remove `{schedule}` and enqueue its jobs"
+    );
+    Some(Error::new_spanned(&payload.ty, message))
+}
+
+/// Jobs that carry something run side by side: what should keep the next one back?
+fn min_hold(options: &Options, handler: &Handler) -> Option<Error> {
+    let given = options.min_hold.as_ref()?;
+    let runs_alone = options.schedule().is_some()
+        || options.concurrency.is_some()
+        || options.is_wrong("concurrency")
+        || ["every", "after"].iter().any(|key| options.is_wrong(key));
+    if runs_alone || handler.parameters.payload().is_none() {
+        return None;
+    }
+    let message = "`min_hold` would hold nothing back, jobs with a payload run side by side: \
+                   add `concurrency = 1`, or remove it";
+    Some(Error::new(given.key, message))
+}
+
+fn abort(options: &Options, handler: &Handler) -> Option<Error> {
+    let given = options.on_lost.as_ref()?;
+    let message =
+        "a blocking task is a thread, which cannot be stopped: write \"signal\" or \"exit\"";
+    (handler.blocking && given.value == "Abort").then(|| Error::new(given.at, message))
 }

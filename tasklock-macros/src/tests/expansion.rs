@@ -22,7 +22,7 @@ fn the_whole_expansion() {
         #[allow(non_camel_case_types, dead_code)]
         enum refresh_rates {}
 
-        #[allow(dead_code)]
+        #[allow(dead_code, deprecated, private_interfaces)]
         impl refresh_rates {
             /// The task's name in the store.
             pub const NAME: &'static str = "refresh_rates";
@@ -43,7 +43,7 @@ fn the_whole_expansion() {
             const NAME: &'static str = "refresh_rates";
         }
 
-        #[allow(deprecated)]
+        #[allow(deprecated, non_camel_case_types)]
         const _: () = {
             ::tasklock_runtime::__private::inventory::submit! {
                 ::tasklock_runtime::__private::Registration::new(
@@ -64,7 +64,7 @@ fn the_whole_expansion() {
                             ).await
                         )
                     }),
-                    |_| {},
+                    |needs| {},
                 )
             }
         };
@@ -73,6 +73,128 @@ fn the_whole_expansion() {
         expand_attribute(args, handler()).to_string(),
         expected.to_string()
     );
+}
+
+#[test]
+fn a_payload_and_a_state() {
+    let item = quote!(
+        pub async fn send(l: LeaseContext, db: State<Db>, p: Payload<Invoice>) {}
+    );
+    let expansion = expand_attribute(quote!(priority = 5, crate = rt), item);
+    for part in [
+        quote! {
+            pub fn enqueue<'client>(client: &'client rt::Client, payload: Invoice) -> rt::Enqueue<'client> {
+                client.enqueue(Self::NAME, &payload).priority(5i16)
+            }
+        },
+        quote! {
+            pub fn enqueue_many<'client>(
+                client: &'client rt::Client,
+                payloads: impl ::core::iter::IntoIterator<Item = Invoice>,
+            ) -> rt::EnqueueMany<'client> {
+                client.enqueue_many(Self::NAME, payloads).priority(5i16)
+            }
+        },
+        quote! {
+            type __tasklock_parameter_0 = State<Db>;
+            const _: () = if <__tasklock_parameter_0 as rt::__private::FromRun>::IS_PAYLOAD {
+                ::core::panic!("the handle does not see a payload behind an alias: write `Payload<…>` itself")
+            };
+            type __tasklock_parameter_1 = Payload<Invoice>;
+            const _: () = if !<__tasklock_parameter_1 as rt::__private::FromRun>::IS_PAYLOAD {
+                ::core::panic!("this `Payload` is not that of `tasklock_runtime`: give it another name")
+            };
+        },
+        quote!(
+            rt::__private::Definition::new("send")
+                .priority(5i16)
+                .payload(),
+        ),
+        quote! {
+            |run| ::std::boxed::Box::pin(async move {
+                let parameter_0 = match
+                    <__tasklock_parameter_0 as rt::__private::FromRun>::from_run(&run).await
+                {
+                    ::core::result::Result::Ok(parameter) => parameter,
+                    ::core::result::Result::Err(error) => return rt::__private::refused(error),
+                };
+                let parameter_1 = match
+                    <__tasklock_parameter_1 as rt::__private::FromRun>::from_run(&run).await
+                {
+                    ::core::result::Result::Ok(parameter) => parameter,
+                    ::core::result::Result::Err(error) => return rt::__private::refused(error),
+                };
+                <() as rt::__private::IntoOutcome>::into_outcome(
+                    send(
+                        <LeaseContext as rt::__private::IsLease>::from_lease(run.lease().clone()),
+                        parameter_0,
+                        parameter_1
+                    ).await
+                )
+            }),
+            |needs| {
+                <__tasklock_parameter_0 as rt::__private::FromRun>::requirements(needs);
+                <__tasklock_parameter_1 as rt::__private::FromRun>::requirements(needs);
+            },
+        },
+    ] {
+        assert_contains(&expansion, &part);
+    }
+    assert!(!expansion.to_string().contains("fn trigger"));
+}
+
+#[test]
+fn a_plain_function_runs_on_the_blocking_pool() {
+    let item = quote!(
+        fn send(l: LeaseContext, db: State<Db>) -> TaskResult {}
+    );
+    let expansion = expand_attribute(quote!(retries = 1, crate = rt), item);
+    assert_contains(
+        &expansion,
+        &quote!(
+            rt::__private::Definition::new("send")
+                .retries(1u32)
+                .blocking(),
+        ),
+    );
+    assert_contains(
+        &expansion,
+        &quote! {
+            rt::__private::blocking(move ||
+                <TaskResult as rt::__private::IntoOutcome>::into_outcome(
+                    send(
+                        <LeaseContext as rt::__private::IsLease>::from_lease(run.lease().clone()),
+                        parameter_0
+                    )
+                )
+            ).await
+        },
+    );
+}
+
+/// Which methods a handle has: those of the task that it names.
+#[test]
+fn methods() {
+    let methods = |args, item| {
+        let expansion = expand_attribute(args, item).to_string();
+        ["trigger", "enqueue", "enqueue_many"]
+            .into_iter()
+            .filter(|name| {
+                let called = [format!("fn {name} ("), format!("fn {name} <")];
+                called.iter().any(|called| expansion.contains(called))
+            })
+            .collect::<Vec<_>>()
+    };
+    let payload = quote!(
+        async fn f(l: LeaseContext, p: Payload<u8>) {}
+    );
+    assert_eq!(methods(quote!(), handler()), ["trigger", "enqueue"]);
+    assert_eq!(methods(quote!(after = "1s"), handler()), ["trigger"]);
+    let carrying = ["enqueue", "enqueue_many"];
+    assert_eq!(methods(quote!(), payload.clone()), carrying);
+    // A wrong one has them all.
+    let all = ["trigger", "enqueue", "enqueue_many"];
+    assert_eq!(methods(quote!(every = "1s"), payload), all);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod expansion;
 mod options;
+mod parameters;
 mod signature;
 mod values;
 

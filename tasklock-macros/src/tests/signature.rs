@@ -6,23 +6,15 @@ use super::assert_item_messages;
 
 #[test]
 fn shapes_of_functions() {
-    let nothing_else = "a task takes its lease and, for now, nothing else: remove this";
     let returns = "a task returns nothing or a `Result<(), E>`: write `-> TaskResult`";
     let generic = "a task is not generic, it is registered once: write the types themselves";
     let lease = "the lease is missing: write `(lease: LeaseContext)`";
-    let blocking = "blocking tasks are not supported yet: write `async fn`";
     let named = "a task's parameter is a named type: write `LeaseContext`";
     let plain = "a task's parameter has a plain name: write `lease: LeaseContext`";
-    let is_lease = "a task's parameter is its lease: write `LeaseContext`";
+    let is_lease = "a task's first parameter is its lease: write `LeaseContext`";
     let owned = "a task owns its lease: write `LeaseContext` without `&`";
     let free = "a task has no `self`: write a free function outside the `impl`";
 
-    assert_item_messages(
-        quote!(
-            fn f(lease: LeaseContext) {}
-        ),
-        &[blocking],
-    );
     assert_item_messages(
         quote!(
             async fn f() {}
@@ -103,13 +95,7 @@ fn shapes_of_functions() {
         quote!(
             async fn f(x: u8, l: LeaseContext) {}
         ),
-        &[nothing_else],
-    );
-    assert_item_messages(
-        quote!(
-            async fn f(l: L, x: u8, y: u8) {}
-        ),
-        &[nothing_else, nothing_else],
+        &["the lease comes first: move this before the other parameters"],
     );
     assert_item_messages(
         quote!(
@@ -142,7 +128,6 @@ fn shapes_of_functions() {
         &[
             "a task is not `unsafe`, the runtime calls it: remove it",
             "a task is not `extern`: remove it",
-            blocking,
             "a task is not variadic: remove this",
         ],
     );
@@ -150,7 +135,7 @@ fn shapes_of_functions() {
         quote!(
             const fn f(l: L) {}
         ),
-        &["a task is not `const`: remove it", blocking],
+        &["a task is not `const`: remove it"],
     );
 }
 
@@ -168,6 +153,15 @@ fn accepted_shapes() {
         ),
         quote!(
             async fn f(#[allow(unused)] l: LeaseContext) -> Alias {}
+        ),
+        quote!(
+            fn f(l: LeaseContext) {}
+        ),
+        quote!(
+            async fn f(l: L, x: u8, mut y: a::Payload<(u8, Cow<'static, str>)>, _: (State<u8>)) {}
+        ),
+        quote!(
+            fn f(l: L, p: some_type!(), s: State<Box<dyn Fn(&str) + Send + Sync>>) {}
         ),
     ] {
         assert_item_messages(item, &[]);

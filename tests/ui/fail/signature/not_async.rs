@@ -1,8 +1,0 @@
-//! Blocking functions are not supported yet.
-
-use tasklock_runtime::{LeaseContext, locked_task};
-
-#[locked_task]
-fn refresh(_lease: LeaseContext) {}
-
-fn main() {}

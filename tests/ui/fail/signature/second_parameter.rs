@@ -1,8 +1,0 @@
-//! A task takes nothing but its lease, for now.
-
-use tasklock_runtime::{LeaseContext, locked_task};
-
-#[locked_task]
-async fn refresh(_lease: LeaseContext, _ttl: u64) {}
-
-fn main() {}
