@@ -2,7 +2,7 @@
 
 use tasklock_runtime::{LeaseContext, locked_task};
 
-#[locked_task(cron = "*/5 * * * *", retries = 3)]
+#[locked_task(cron = "*/5 * * * *", jitter = "1s")]
 async fn refresh(_lease: LeaseContext) {}
 
 fn main() {}

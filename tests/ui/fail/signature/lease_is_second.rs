@@ -1,8 +1,8 @@
-//! The parameter that is not the lease is the wrong one.
+//! The lease comes first.
 
-use tasklock_runtime::{LeaseContext, locked_task};
+use tasklock_runtime::{LeaseContext, State, locked_task};
 
 #[locked_task]
-async fn refresh(_ttl: u64, _lease: LeaseContext) {}
+async fn refresh(_rates: State<u64>, _lease: LeaseContext) {}
 
 fn main() {}

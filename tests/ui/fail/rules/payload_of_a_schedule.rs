@@ -1,0 +1,11 @@
+//! Nobody gives a payload to a task that runs by itself.
+
+use tasklock_runtime::{LeaseContext, Payload, locked_task};
+
+#[locked_task(every = "5s")]
+async fn first(_lease: LeaseContext, _payload: Payload<u64>) {}
+
+#[locked_task(after = "5s")]
+async fn second(_lease: LeaseContext, _payload: Payload<u64>) {}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A job carries one thing.
+
+use tasklock_runtime::{LeaseContext, Payload, locked_task};
+
+#[locked_task]
+async fn refresh(_lease: LeaseContext, _from: Payload<u64>, _to: Payload<u64>) {}
+
+fn main() {
+    let _ = refresh::enqueue;
+}

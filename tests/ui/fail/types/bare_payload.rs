@@ -1,0 +1,14 @@
+//! What a job carries is wrapped in `Payload`.
+
+use serde::{Deserialize, Serialize};
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[derive(Serialize, Deserialize)]
+pub struct Invoice {
+    pub number: u64,
+}
+
+#[locked_task]
+async fn send(_lease: LeaseContext, _invoice: Invoice) {}
+
+fn main() {}

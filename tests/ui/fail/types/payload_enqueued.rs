@@ -1,0 +1,12 @@
+//! The handle takes the payload's type.
+
+use tasklock_runtime::{Client, LeaseContext, Payload, locked_task};
+
+#[locked_task]
+async fn send(_lease: LeaseContext, _number: Payload<u64>) {}
+
+pub fn use_it(client: &Client) {
+    drop(send::enqueue(client, "1"));
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! A payload is written where its job is enqueued.
+
+use tasklock_runtime::{LeaseContext, Payload, locked_task};
+
+#[derive(serde::Deserialize)]
+pub struct Invoice {
+    pub number: u64,
+}
+
+#[locked_task]
+async fn send(_lease: LeaseContext, _invoice: Payload<Invoice>) {}
+
+fn main() {}

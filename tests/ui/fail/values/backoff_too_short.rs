@@ -1,0 +1,11 @@
+//! A retry waits 100 ms or longer.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(backoff = "10ms..10m")]
+async fn first(_lease: LeaseContext) {}
+
+#[locked_task(backoff = "0s..10m")]
+async fn second(_lease: LeaseContext) {}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! A backoff is text.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(backoff = 1s..10m)]
+async fn first(_lease: LeaseContext) {}
+
+#[locked_task(backoff = 5)]
+async fn second(_lease: LeaseContext) {}
+
+fn main() {}

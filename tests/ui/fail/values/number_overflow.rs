@@ -1,0 +1,8 @@
+//! A number that fits nowhere is too large like any other.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(retries = 99999999999999999999999999999999999999999)]
+async fn refresh(_lease: LeaseContext) {}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A parameter has a plain name, and derefs to its value.
+
+use tasklock_runtime::{LeaseContext, Payload, locked_task};
+
+#[locked_task]
+async fn refresh(_lease: LeaseContext, number: Payload<u64>) {
+    let _: u64 = *number;
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! Who keeps nothing says "none".
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(keep = "none")]
+async fn first(_lease: LeaseContext) {}
+
+#[locked_task(keep = "none")]
+async fn second(_lease: LeaseContext) {}
+
+#[locked_task(keep = "none")]
+async fn third(_lease: LeaseContext) {}
+
+#[locked_task(keep = "none")]
+async fn fourth(_lease: LeaseContext) {}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! A queue has a name, as a task has.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(queue = "slow")]
+async fn first(_lease: LeaseContext) {}
+
+#[locked_task(queue = "slow queue")]
+async fn second(_lease: LeaseContext) {}
+
+fn main() {}
