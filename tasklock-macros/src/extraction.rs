@@ -46,7 +46,7 @@ impl<'a> Extraction<'a> {
                 "this `Payload` is not that of `tasklock_runtime`: give it another name",
             ),
         };
-        let is_payload = self.of_type(&format_ident!("IS_PAYLOAD"));
+        let is_payload = self.of_type("IS_PAYLOAD");
         let alias = &self.ty;
         // The compiler shows the place of this panic.
         let panic = quote_spanned!(alias.span()=> ::core::panic!(#message));
@@ -57,13 +57,13 @@ impl<'a> Extraction<'a> {
     }
 
     pub(crate) fn requirements(&self) -> TokenStream {
-        let requirements = self.of_type(&format_ident!("requirements"));
+        let requirements = self.of_type("requirements");
         quote_spanned!(self.at=> #requirements(needs);)
     }
 
     pub(crate) fn extracted(&self) -> TokenStream {
         let Self { rt, at, name, .. } = self;
-        let from_run = self.of_type(&format_ident!("from_run"));
+        let from_run = self.of_type("from_run");
         let run = Ident::new("run", *at);
         let extract = quote_spanned!(self.ty.span()=> #from_run(&#run).await);
         quote_spanned! {*at=>
@@ -75,9 +75,9 @@ impl<'a> Extraction<'a> {
     }
 
     /// Something of the type's as a `FromRun`.
-    fn of_type(&self, item: &Ident) -> TokenStream {
+    fn of_type(&self, item: &str) -> TokenStream {
         let Self { rt, ty, .. } = self;
-        let item = Ident::new(&item.to_string(), ty.span());
+        let item = Ident::new(item, ty.span());
         quote_spanned!(ty.span()=> <#ty as #rt::FromRun>::#item)
     }
 }
