@@ -33,10 +33,29 @@ pub enum Error {
     Store(#[from] StoreError),
     /// No task of this name is known to the store.
     #[error(
-        "the store knows no task `{0}`: check the name, that a worker with this task has started once, \
-         and that it uses the same database, table prefix and schema"
+        "the store knows no task `{0}` that can be triggered: check the name, that a worker with this task has \
+         started once, and that it uses the same database, table prefix and schema; a task with a payload is \
+         not triggered but enqueued"
     )]
     UnknownTask(String),
+    /// A job cannot be enqueued as it is. Nothing was written.
+    #[error("a job of the task `{task}` is not enqueued: {problem}")]
+    #[non_exhaustive]
+    Job {
+        /// Its task.
+        task: String,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// The store has no job of this id: there never was one, or it was deleted after its `keep`.
+    #[error("the store has no job {0}: there never was one, or it was deleted after its `keep`")]
+    UnknownJob(i64),
+    /// Jobs were to be enqueued in a transaction of another database than the one that holds them. Nothing was
+    /// written; on Postgres the transaction may be aborted by the look at its tables.
+    #[error(
+        "not enqueued: jobs can be enqueued in transactions of their own database only, and this one {0}"
+    )]
+    OtherDatabase(String),
     /// The operating system refused something that the runtime needs.
     #[error("{what}: {source}")]
     #[non_exhaustive]

@@ -65,7 +65,7 @@ mod task;
 
 pub use tasklock_macros::locked_task;
 
-pub use crate::client::{Client, Enqueue, EnqueueMany, Enqueued};
+pub use crate::client::{Client, Enqueue, EnqueueMany, Jobs};
 pub use crate::error::{Error, StoreError, StoreErrorKind};
 pub use crate::lease::{
     BootClock, Clock, CommitError, FenceError, FencedTransaction, GuardedTransaction, LeaseContext,
@@ -75,7 +75,9 @@ pub use crate::runtime::{Runtime, RuntimeBuilder, ShutdownHandle, run};
 pub use crate::store::memory::Memory;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub use crate::store::schema::{Dialect, Names, fence_table_sql, schema_sql};
-pub use crate::store::{Pool, Triggered};
+pub use crate::store::{
+    Cancelled, EnqueueTransaction, Enqueued, Job, JobState, Pausable, Pool, Retried, Triggered,
+};
 pub use crate::task::{
     BoxError, Discard, ExtractError, FromRun, IntoOutcome, Next, OnLost, Outcome, Payload,
     Requirements, RetryAfter, RunParts, Snooze, State, TaskResult, TaskSpec,

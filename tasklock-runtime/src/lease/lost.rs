@@ -21,11 +21,16 @@ pub enum LeaseLost {
     Suspended,
     /// The deadline passed while renewals failed: the store could not be reached.
     StoreUnreachable,
+    /// Somebody has cancelled the job.
+    Cancelled,
+    /// The run is longer than its `timeout`: so a blocking handler is told, which cannot be dropped.
+    TimedOut,
 }
 
 impl LeaseLost {
     /// The reason as a word for logs and metrics: `expired`, `taken_over`, `released`, `stalled`,
-    /// `suspended` or `store_unreachable`.
+    /// `suspended`,
+    /// `store_unreachable`, `cancelled` or `timed_out`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -35,6 +40,8 @@ impl LeaseLost {
             Self::Stalled => "stalled",
             Self::Suspended => "suspended",
             Self::StoreUnreachable => "store_unreachable",
+            Self::Cancelled => "cancelled",
+            Self::TimedOut => "timed_out",
         }
     }
 
@@ -46,6 +53,8 @@ impl LeaseLost {
             Self::Stalled => 4,
             Self::Suspended => 5,
             Self::StoreUnreachable => 6,
+            Self::Cancelled => 7,
+            Self::TimedOut => 8,
         }
     }
 
@@ -57,6 +66,8 @@ impl LeaseLost {
             4 => Self::Stalled,
             5 => Self::Suspended,
             6 => Self::StoreUnreachable,
+            7 => Self::Cancelled,
+            8 => Self::TimedOut,
             _ => return None,
         })
     }
@@ -71,6 +82,8 @@ impl fmt::Display for LeaseLost {
             Self::Stalled => "lease lost: the handler reported no progress",
             Self::Suspended => "lease lost: the machine was suspended past its deadline",
             Self::StoreUnreachable => "lease lost: the store was unreachable past its deadline",
+            Self::Cancelled => "lease lost: the job was cancelled",
+            Self::TimedOut => "lease lost: the run is longer than its timeout",
         })
     }
 }

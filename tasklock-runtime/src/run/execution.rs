@@ -13,9 +13,11 @@ use super::completion::{Completion, End, Written};
 use super::heartbeat::{Heartbeat, Keeping};
 use super::unwind::CatchUnwind;
 use crate::fault;
-use crate::lease::{LeaseContext, LeaseLost, LeaseStatus, Moment};
+use crate::lease::{Clock, LeaseContext, LeaseLost, LeaseStatus, Moment};
 use crate::store::{Claim, Finish};
-use crate::task::{Next, OnLost, Outcome, Registration, RunParts, States};
+use crate::task::{
+    Facts, Next, OnLost, Outcome, Registration, RunParts, States, Then, micros, then,
+};
 
 /// What runs share.
 #[derive(Debug)]
@@ -23,6 +25,7 @@ pub(super) struct Bench {
     pub(super) heartbeat: Heartbeat,
     pub(super) completion: Completion,
     pub(super) alarm: Arc<Alarm>,
+    pub(super) clock: Arc<dyn Clock>,
     /// What the application shares with its handlers.
     pub(super) states: Arc<States>,
     /// No run starts any more.
@@ -39,8 +42,23 @@ pub(super) struct Run {
     pub(super) status: Arc<LeaseStatus>,
     /// Where this run is dropped before its end, the lease is lost with it, and expires.
     pub(super) keeping: Keeping,
-    /// The store's clock at the claim.
+    /// The store's clock at the claim, and ours when it was sent.
     pub(super) claimed_at: i64,
+    pub(super) granted: Moment,
+}
+
+/// What is known of a run that was claimed at one instant and ended at another, by the store's clock.
+pub(super) fn facts(claim: &Claim, claimed_at: i64, ended_at: i64) -> Facts {
+    Facts {
+        standing: claim.standing,
+        attempt: claim.attempt,
+        crashes: claim.crashes,
+        refusals: claim.refusals,
+        due_at: claim.due_at,
+        claimed_at,
+        ended_at,
+        jitter: f64::from(getrandom::u32().unwrap_or(0)) / f64::from(u32::MAX),
+    }
 }
 
 impl Run {
@@ -70,25 +88,40 @@ impl Run {
     }
 
     /// A claim that came after its own deadline, or after the wish to stop, is not started. It is given
-    /// back rather than left to expire: nothing has run under it.
+    /// back rather than left to expire: nothing has run under it. Nor is a job started that somebody wants
+    /// cancelled, or that has taken too many workers down.
     fn guard(&self, stop: &CancellationToken) -> Result<(), Outcome> {
         if stop.is_cancelled() {
             return Err(Outcome::Interrupted);
         }
-        self.status.check().map(|_| ()).map_err(|lost| {
+        if let Err(lost) = self.status.check() {
             tracing::warn!(
                 reason = lost.as_str(),
                 "the claim came too late: not started"
             );
-            Outcome::Interrupted
-        })
+            return Err(Outcome::Interrupted);
+        }
+        if self.claim.to_cancel {
+            return Err(Outcome::Cancelled);
+        }
+        if self.claim.crashes >= self.registration.definition.most_crashes() {
+            return Err(Outcome::Poisoned(self.claim.crashes));
+        }
+        Ok(())
     }
 
     /// Runs the handler until it ends or has to be dropped.
     async fn run(&self, bench: &Bench) -> Outcome {
         let definition = &self.registration.definition;
-        let parts = RunParts::new(self.context.clone(), None, Arc::clone(&bench.states));
+        let parts = RunParts::new(
+            self.context.clone(),
+            self.claim.payload.clone(),
+            Arc::clone(&bench.states),
+        );
         let mut handler = CatchUnwind::start(|| (self.registration.run)(parts));
+        if definition.is_blocking() {
+            return self.run_blocking(handler).await;
+        }
         let interrupted = tokio::select! {
             biased;
             outcome = &mut handler => return outcome,
@@ -100,6 +133,23 @@ impl Run {
             tracing::error!("the handler panicked while it was dropped: {message}");
         }
         interrupted
+    }
+
+    /// A thread cannot be stopped: this waits for its end, whatever happens, for only then may the lease end.
+    /// At its timeout the lease is lost, which tells the handler, and lets somebody else have the job once it
+    /// expires.
+    async fn run_blocking(&self, mut handler: CatchUnwind) -> Outcome {
+        let limit = tokio::select! {
+            biased;
+            outcome = &mut handler => return outcome,
+            limit = limit(self.registration.definition.timeout) => limit,
+        };
+        self.status.lose(LeaseLost::TimedOut);
+        tracing::warn!("runs longer than {limit:?}: told so, for a thread cannot be stopped");
+        match handler.await {
+            Outcome::Succeeded => Outcome::Succeeded,
+            _ => Outcome::TimedOut(limit),
+        }
     }
 
     /// Whether the lease was lost is known from the lease, not from what the handler returned.
@@ -117,6 +167,12 @@ impl Run {
         }
         match (self.status.check(), outcome) {
             (Err(_), Outcome::Interrupted) => Outcome::Interrupted,
+            // The row is still ours, unless its lease has expired by now: the store knows.
+            (Err(LeaseLost::Cancelled | LeaseLost::TimedOut), Outcome::Succeeded) => {
+                Outcome::Succeeded
+            }
+            (Err(LeaseLost::TimedOut), outcome @ Outcome::TimedOut(_)) => outcome,
+            (Err(LeaseLost::Cancelled), _) => Outcome::Cancelled,
             (Err(lost), _) => Outcome::Lost(lost),
             (Ok(_), outcome) => outcome,
         }
@@ -129,52 +185,51 @@ impl Run {
         // A lease whose deadline has passed may still be given back: the row decides.
         let deadline = self.status.seal().unwrap_or(Moment::from_nanos(0));
         fault::at("lease sealed");
-        let key = self.claim.key.clone();
-        let schedule = self.registration.definition.schedule;
-        if self.context.completion().is_done() {
-            self.set_alarm(schedule.next(self.claim.due_at, self.claimed_at), bench);
-            return Some(Written::Yes);
-        }
-        let end = match outcome {
+        let definition = &self.registration.definition;
+        let run = bench.clock.now().since(self.granted);
+        let ended_at = self.claimed_at.saturating_add(micros(run));
+        let then = then(
+            definition,
+            &facts(&self.claim, self.claimed_at, ended_at),
+            outcome,
+        );
+        let end = match (outcome, then) {
             // Whoever holds the job now decides about it.
-            Outcome::Lost(_) => return None,
-            Outcome::Interrupted => End::Release(key),
-            Outcome::Succeeded
-            | Outcome::Failed { .. }
-            | Outcome::Discarded(_)
-            | Outcome::Snoozed(_)
-            | Outcome::Panicked(_)
-            | Outcome::TimedOut(_)
-            | Outcome::Undecodable(_)
-            | Outcome::Poisoned(_)
-            | Outcome::Cancelled => End::Finish(Finish {
-                key,
-                next: match outcome {
-                    Outcome::Snoozed(delay) => Next::In(*delay),
-                    _ => schedule.next(self.claim.due_at, self.claimed_at),
-                },
+            (Outcome::Lost(_), _) => return None,
+            (_, None) => End::Release(self.claim.key.clone()),
+            (_, Some(then)) => End::Finish(Finish {
+                key: self.claim.key.clone(),
+                then,
                 outcome: outcome.as_str(),
                 error: outcome.error(),
+                hold: definition.hold(),
+                frees_place: definition.limit().is_some(),
             }),
         };
-        let next = match &end {
-            End::Finish(finish) => finish.next,
-            End::Release(_) => Next::Dormant,
+        let written = if self.context.completion().is_done() {
+            Written::Yes
+        } else {
+            bench.completion.write(end, deadline).await
         };
-        let written = bench.completion.write(end, deadline).await;
         fault::at("end written");
         if written == Written::Yes {
-            self.set_alarm(next, bench);
+            self.set_alarm(then, bench);
         }
         Some(written)
     }
 
     /// This worker knows when the job falls due again; it need not be told by the store.
-    fn set_alarm(&self, next: Next, bench: &Bench) {
-        match next {
-            Next::At(at) => bench.alarm.at_store_time(at),
-            Next::In(delay) => bench.alarm.within(delay),
-            Next::Dormant => {}
+    fn set_alarm(&self, then: Option<Then>, bench: &Bench) {
+        if self.registration.definition.limit().is_some() {
+            bench.alarm.now();
+        }
+        match then {
+            Some(Then::Slot(Next::At(at))) => bench.alarm.at_store_time(at),
+            Some(Then::Slot(Next::In(delay)) | Then::Again(delay, _)) => bench.alarm.within(delay),
+            Some(
+                Then::Slot(Next::Dormant) | Then::Done(_) | Then::Dead(_) | Then::Cancelled(_),
+            )
+            | None => {}
         }
     }
 

@@ -22,6 +22,7 @@ mod alarm;
 mod completion;
 mod execution;
 mod heartbeat;
+mod prune;
 mod registry;
 mod scheduler;
 mod signals;

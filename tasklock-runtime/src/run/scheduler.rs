@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::execution::{Bench, Run};
+use super::execution::{Bench, Run, facts};
 use super::heartbeat::Kept;
 use super::registry::Registry;
 use super::standing;
@@ -25,8 +25,8 @@ use crate::fault;
 use crate::lease::{
     Clock, Completing, ContextParts, LeaseContext, LeaseStatus, Moment, OwnerToken, Trust,
 };
-use crate::store::{Claim, ClaimBatch, ClaimRequest, Finish, MAX_BATCH, Store};
-use crate::task::Outcome;
+use crate::store::{Claim, ClaimBatch, ClaimRequest, Finish, MAX_BATCH, Store, Wanted};
+use crate::task::{Definition, Outcome, succeeded};
 
 const CALL: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -182,14 +182,15 @@ impl Scheduler {
         Err(error)
     }
 
-    fn tasks(&self) -> Vec<(String, Duration)> {
-        self.registry
-            .iter()
-            .map(|task| {
-                let definition = &task.definition;
-                (definition.name.to_owned(), definition.timing().ttl)
-            })
-            .collect()
+    fn tasks(&self) -> Vec<Wanted> {
+        let wanted = |definition: &Definition| Wanted {
+            task: definition.name.to_owned(),
+            queue: definition.queue_name().to_owned(),
+            ttl: definition.timing().ttl,
+            most: definition.limit(),
+        };
+        let tasks = self.registry.iter();
+        tasks.map(|task| wanted(&task.definition)).collect()
     }
 
     /// Nobody works under these tokens: whatever was taken goes back, rather than wait for its expiry.
@@ -264,15 +265,9 @@ impl Scheduler {
             status: Arc::clone(&status),
             shutdown: self.stop.clone(),
             renewals: self.bench.heartbeat.renewals(),
-            anchor: self.store.anchor(
-                Finish {
-                    key: claim.key.clone(),
-                    next: definition.schedule.next(claim.due_at, claimed_at),
-                    outcome: Outcome::Succeeded.as_str(),
-                    error: None,
-                },
-                timing.ttl,
-            ),
+            anchor: self
+                .store
+                .anchor(success(definition, &claim, claimed_at), timing.ttl),
             completion: Completing::default(),
         });
         Some(Run {
@@ -282,7 +277,20 @@ impl Scheduler {
             status,
             keeping,
             claimed_at,
+            granted: sent,
         })
+    }
+}
+
+/// The end that a transaction of the handler's may write.
+fn success(task: &Definition, claim: &Claim, claimed_at: i64) -> Finish {
+    Finish {
+        key: claim.key.clone(),
+        then: succeeded(task, &facts(claim, claimed_at, claimed_at)),
+        outcome: Outcome::Succeeded.as_str(),
+        error: None,
+        hold: task.hold(),
+        frees_place: task.limit().is_some(),
     }
 }
 

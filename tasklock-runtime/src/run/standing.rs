@@ -1,4 +1,5 @@
-//! The standing jobs of this program's tasks.
+//! The standing jobs of this program's tasks: one each, but for tasks that need a payload, which only enqueued
+//! jobs have.
 //!
 //! They are declared at the start. Where they go from the store while workers run (somebody deletes the
 //! rows, or drops the tables and makes them anew), the workers bring them back: at the first look at which
@@ -18,6 +19,7 @@ use crate::task::{Definition, micros};
 pub(super) async fn declare(store: &dyn Store, registry: &Registry) -> Result<(), StoreError> {
     let now = store.now().await?;
     let tasks = registry.iter().map(|task| &task.definition);
+    let tasks = tasks.filter(|task| has_one(task));
     let declarations: Vec<_> = tasks.map(|task| declaration(task, now)).collect();
     store.declare(&declarations).await
 }
@@ -28,7 +30,7 @@ pub(super) async fn declare(store: &dyn Store, registry: &Registry) -> Result<()
 /// does so within the ttl.
 pub(super) async fn restore(store: &dyn Store, registry: &Registry) -> Result<usize, StoreError> {
     let mut missing = Vec::new();
-    for task in registry.iter() {
+    for task in registry.iter().filter(|task| has_one(&task.definition)) {
         if store.standing(task.definition.name).await?.is_none() {
             missing.push(&task.definition);
         }
@@ -56,6 +58,11 @@ pub(super) async fn restore(store: &dyn Store, registry: &Registry) -> Result<us
 pub(super) fn is_gone(registry: &Registry, wait: Option<Duration>) -> bool {
     let scheduled = |task: &Definition| task.schedule.first(0).is_some();
     wait.is_none() && registry.iter().any(|task| scheduled(&task.definition))
+}
+
+/// A task that needs a payload has nothing to run by itself.
+fn has_one(task: &Definition) -> bool {
+    !task.has_payload()
 }
 
 fn declaration(task: &Definition, now: i64) -> Declaration {

@@ -26,6 +26,7 @@ use super::alarm::Alarm;
 use super::completion::Completion;
 use super::execution::Bench;
 use super::heartbeat::Heartbeat;
+use super::prune;
 use super::registry::Registry;
 use super::scheduler::Scheduler;
 use super::signals::Signals;
@@ -47,6 +48,7 @@ pub(crate) struct Settings {
     pub(crate) concurrency: usize,
     pub(crate) poll_interval: Duration,
     pub(crate) shutdown_grace: Duration,
+    pub(crate) payload_limit: usize,
     pub(crate) handle_signals: bool,
 }
 
@@ -87,6 +89,7 @@ impl Worker {
             heartbeat,
             completion,
             alarm: Arc::clone(&alarm),
+            clock: Arc::clone(&self.clock),
             states: Arc::clone(&self.states),
             stop: self.stop.clone(),
             hard_stop: hard_stop.clone(),
@@ -94,6 +97,7 @@ impl Worker {
         // In a set, which ends them where the caller drops this future.
         let mut helpers = JoinSet::new();
         let watching = helpers.spawn(self.watch(&alarm));
+        helpers.spawn(prune::prune(Arc::clone(&self.store)));
         let listening = helpers.spawn(obey(
             signals,
             self.settings.shutdown_grace,

@@ -32,6 +32,7 @@ pub struct RuntimeBuilder {
     table_prefix: Option<String>,
     schema: Option<String>,
     migrate: Option<bool>,
+    pub(super) payload_limit: Option<usize>,
     pub(super) handle_signals: Option<bool>,
     selection: Selection,
     states: States,
@@ -112,6 +113,13 @@ impl RuntimeBuilder {
     /// missing or of an incompatible version are an error. `TASKLOCK_MIGRATE`, `true` or `false`.
     pub fn migrate(mut self, migrate: bool) -> Self {
         self.migrate = Some(migrate);
+        self
+    }
+
+    /// Refuses to enqueue payloads of more bytes of JSON, through [`Runtime::client`]; default 1 MiB.
+    /// `TASKLOCK_PAYLOAD_LIMIT`, a number of bytes.
+    pub fn payload_limit(mut self, bytes: usize) -> Self {
+        self.payload_limit = Some(bytes);
         self
     }
 

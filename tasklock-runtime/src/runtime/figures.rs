@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::builder::RuntimeBuilder;
 use super::settings::{Environment, duration, parsed, text};
+use crate::client::PAYLOAD_LIMIT;
 use crate::error::Error;
 use crate::run::Settings;
 
@@ -47,6 +48,13 @@ impl RuntimeBuilder {
             poll_interval,
             shutdown_grace: duration(self.shutdown_grace, "TASKLOCK_SHUTDOWN_GRACE", env)?
                 .unwrap_or(SHUTDOWN_GRACE),
+            payload_limit: parsed(
+                self.payload_limit,
+                "TASKLOCK_PAYLOAD_LIMIT",
+                env,
+                "a number of bytes",
+            )?
+            .unwrap_or(PAYLOAD_LIMIT),
             handle_signals: parsed(
                 self.handle_signals,
                 "TASKLOCK_HANDLE_SIGNALS",

@@ -12,6 +12,10 @@
 //! counts only with the job row's own fence. SQLite and the memory store have one writer, for whom a
 //! side row would buy nothing; Redis scripts run one at a time: there one row serves.
 //!
+//! A job is its task's one **standing** job (its unique key is empty), which is declared and never ends, or it was
+//! **enqueued**, with a payload, and ends: `ready → running → done | dead | cancelled`, or back to `ready`.
+//! Ended rows stay until their `prune_at`, which the end has written; then any worker deletes them.
+//!
 //! All instants come from the store's clock, read inside the statement. Every write but the claim
 //! itself names (job, owner, fence), and answers with the ids that it changed: a count proves
 //! nothing, the ids do. Own transactions are READ COMMITTED whatever the server's default, for a
@@ -33,6 +37,18 @@
 //! `BEGIN IMMEDIATE`. Redis: one script over the due set and the expiry set. The answer says how long
 //! until something can happen to these tasks, so that idle workers sleep until then and do not poll.
 //!
+//! *Which due rows.* Each job has a rank, its due time less a second for each point of its priority; the least
+//! come first, over all tasks, so that nothing waits for ever. The index is by (task, priority, due time): a
+//! claim steps through the priorities that wait in each of its tasks, looks at the first due rows of each, and
+//! so finds how many it takes where. It never meets rows that are not due, nor another worker's tasks.
+//!
+//! *Limits.* The runs of a task with `concurrency` are counted, and new ones started, by one claim at a time: in
+//! a snapshot taken after the task was locked (Postgres: an advisory lock of the transaction, tried and not
+//! waited for; MariaDB: a row of its own; SQLite and Redis have one writer). Only such a claim makes the count
+//! rise, a takeover leaves it as it is, so it never exceeds the limit. A row that is running counts, its lease
+//! expired or not, and so does one whose `hold_until` is ahead. Paused tasks and queues, a small table, are left out
+//! of claims and takeovers alike.
+//!
 //! **renew**: one statement for up to 500 leases. It locks the job row in a shared mode, skips those
 //! that it cannot lock, never waits, and never moves an expiry backwards. Postgres:
 //! `FOR KEY SHARE SKIP LOCKED` and an upsert of the side rows; MariaDB: `LOCK IN SHARE MODE SKIP
@@ -46,6 +62,16 @@
 //! skipped, not waited for: a waiting call would hold up its whole batch. So an id that is missing from
 //! the answer proves nothing here either: read it back, and if it is still ours, try again. One
 //! transaction on the SQL stores; one script on Redis.
+//!
+//! **enqueue**: rows are written as they are, in statements of a thousand, all in one transaction. A unique key
+//! is one that a partial unique index has: a conflict is waited for (the other may roll back), and then answered
+//! with who has the key; if nobody has it any more, it is tried again. Keys are written in order, so that two
+//! callers do not wait for each other in a circle. **insertion** gives what is needed to do the same in the
+//! application's own transaction, which is told apart by the store's id.
+//!
+//! **cancel**: a waiting job ends there and then. A running one is only marked: its owner keeps the row, so that nothing
+//! else can start in its place, but is not renewed any more, finds the mark when it reads the row back, and ends it as
+//! cancelled. If the owner is dead, the next one that takes the row over does.
 //!
 //! **abandon**: gives back whatever a claim took whose reply was lost, found by its token among the
 //! running rows. A claim that commits even later simply expires: the ttl is the guarantee, this only
@@ -68,6 +94,8 @@
 //! claim drops side rows of the fence that it gives out or of later ones, which can be no renewals.
 
 mod connect;
+mod insertion;
+mod job;
 pub mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -86,14 +114,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use connect::{Options, Pool, Source, connect, redact};
+pub use insertion::{EnqueueTransaction, Inserting};
+pub(crate) use job::timestamp;
+pub use job::{Cancelled, Due, Enqueued, Job, JobQuery, JobState, NewJob, Pausable, Retried};
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) use types::span;
-pub use types::{Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Triggered};
+pub use types::{
+    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Triggered, Wanted,
+};
 pub(crate) use types::{answered, between};
 
 use crate::error::StoreError;
 pub use crate::lease::Anchor;
 use crate::lease::{LeaseKey, OwnerToken};
+
+pub use crate::task::{Counts, Then};
 
 /// How a transaction is committed under a lease, for the conformance suite.
 pub use crate::lease::Guarded;
@@ -108,7 +143,7 @@ pub const MAX_BATCH: usize = 500;
 ///
 /// Conflicts that the same call may survive (serialization, deadlock, busy) are retried inside; what
 /// comes out as an error is for the caller to act on.
-pub trait Store: Send + Sync + fmt::Debug {
+pub trait Store: Steer + Send + Sync + fmt::Debug {
     /// The store and its address, credentials redacted.
     fn name(&self) -> &str;
 
@@ -136,6 +171,15 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// Gives back what a claim took whose reply was lost; answers how many rows.
     fn abandon<'a>(&'a self, token: &'a OwnerToken) -> StoreFuture<'a, u64>;
 
+    /// Writes new jobs, all of them or none; answers what became of each, in the same order.
+    fn enqueue<'a>(&'a self, jobs: &'a [NewJob]) -> StoreFuture<'a, Vec<Enqueued>>;
+
+    /// What a transaction of this store's database needs so that jobs can be enqueued in it.
+    fn insertion(&self) -> Arc<Anchor>;
+
+    /// Deletes up to so many ended jobs whose time has come; answers how many.
+    fn prune(&self, most: usize) -> StoreFuture<'_, usize>;
+
     /// Makes a task due now; `None` if the store has no such task.
     fn trigger<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<Triggered>>;
 
@@ -161,6 +205,27 @@ pub trait Store: Send + Sync + fmt::Debug {
 
     /// Closes the store's connections.
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}
+
+/// What operators ask of a store.
+pub trait Steer {
+    /// Reads a job.
+    fn job(&self, job: i64) -> StoreFuture<'_, Option<Job>>;
+
+    /// Lists jobs, the newest first.
+    fn jobs<'a>(&'a self, query: &'a JobQuery) -> StoreFuture<'a, Vec<Job>>;
+
+    /// Cancels a job; `None` if there is none.
+    fn cancel(&self, job: i64) -> StoreFuture<'_, Option<Cancelled>>;
+
+    /// Makes a job due now, whatever has become of it; `None` if there is none.
+    fn retry(&self, job: i64) -> StoreFuture<'_, Option<Retried>>;
+
+    /// Starts no run of this any more, or does so again; answers whether that was new.
+    fn pause<'a>(&'a self, what: &'a Pausable, pause: bool) -> StoreFuture<'a, bool>;
+
+    /// What is paused.
+    fn paused(&self) -> StoreFuture<'_, Vec<Pausable>>;
 }
 
 /// What a watcher has seen.

@@ -3,10 +3,11 @@
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::task::Next;
+use crate::task::Then;
 
 /// A task that a worker has, and the one standing job that it owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,10 +29,36 @@ pub struct ClaimRequest {
     pub token: OwnerToken,
     /// The worker's name, for operators only.
     pub worker: String,
-    /// The tasks that this worker has, each with its ttl. Other rows are left alone.
-    pub tasks: Vec<(String, Duration)>,
+    /// The tasks that this worker has. Other rows are left alone.
+    pub tasks: Vec<Wanted>,
     /// The most rows to take.
     pub limit: usize,
+}
+
+/// A task of which a claim may take rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The task.
+    pub task: String,
+    /// The queue that it is in, which may be paused.
+    pub queue: String,
+    /// How long a lease on a row of it lasts.
+    pub ttl: Duration,
+    /// The most runs of it at once, across all workers; `None`: any number.
+    pub most: Option<u32>,
+}
+
+impl Wanted {
+    /// In the default queue, and as many as there are.
+    #[must_use]
+    pub fn new(task: impl Into<String>, ttl: Duration) -> Self {
+        Self {
+            task: task.into(),
+            queue: "default".into(),
+            ttl,
+            most: None,
+        }
+    }
 }
 
 /// What a claim brought.
@@ -55,10 +82,20 @@ pub struct Claim {
     pub task: String,
     /// When it was due.
     pub due_at: i64,
-    /// Which attempt at this slot it is, from 1.
+    /// Which attempt it is, from 1: every start counts.
     pub attempt: u32,
+    /// How many of the attempts have ended with an expired lease.
+    pub crashes: u32,
+    /// How often a worker could not read the payload.
+    pub refusals: u32,
     /// Whether it was taken from an owner whose lease had expired.
     pub takeover: bool,
+    /// Whether it is the one standing job of its task.
+    pub standing: bool,
+    /// Whether somebody wants it cancelled.
+    pub to_cancel: bool,
+    /// JSON; `None` is JSON's null.
+    pub payload: Option<Arc<str>>,
 }
 
 /// A renewal.
@@ -75,12 +112,16 @@ pub struct Renewal {
 pub struct Finish {
     /// The lease that the run was made under.
     pub key: LeaseKey,
-    /// When the job falls due again.
-    pub next: Next,
+    /// What becomes of the job.
+    pub then: Then,
     /// How the run ended, as a word.
     pub outcome: &'static str,
     /// What went wrong.
     pub error: Option<String>,
+    /// How long after its start the run keeps the next one from starting.
+    pub hold: Option<Duration>,
+    /// Whether other workers may be waiting for its place.
+    pub frees_place: bool,
 }
 
 /// A job's row as it stands.
@@ -104,6 +145,8 @@ pub struct JobRow {
     pub attempt: u32,
     /// Takeovers of the present slot.
     pub crashes: u32,
+    /// Whether somebody wants the run to be cancelled.
+    pub to_cancel: bool,
     /// How the last run ended.
     pub last_outcome: Option<String>,
     /// What went wrong in it.

@@ -245,12 +245,18 @@ impl Definition {
         self.max_crashes
     }
 
-    /// `concurrency`; `None`: no bound. A scheduled task has one job, and so one run.
+    /// `concurrency`, as it was given.
+    pub(crate) const fn given_limit(&self) -> Option<u32> {
+        self.concurrency
+    }
+
+    /// `concurrency`; `None`: no bound. A scheduled task has one job, and so one run: nothing is to count.
     #[must_use]
-    pub const fn most_runs(&self) -> Option<u32> {
-        match self.concurrency {
-            None if self.is_scheduled() => Some(1),
-            given => given,
+    pub const fn limit(&self) -> Option<u32> {
+        if self.is_scheduled() {
+            None
+        } else {
+            self.concurrency
         }
     }
 

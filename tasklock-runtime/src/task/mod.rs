@@ -11,6 +11,7 @@ mod panics;
 mod registration;
 mod schedule;
 mod text;
+mod then;
 mod verdict;
 
 pub use blocking::blocking;
@@ -22,4 +23,6 @@ pub(crate) use panics::{caught, install_hook as install_panic_hook};
 pub use registration::{Location, Registration, RunFuture};
 pub use schedule::Next;
 pub(crate) use schedule::micros;
+pub use then::{Counts, Then};
+pub(crate) use then::{Facts, succeeded, then};
 pub use verdict::{Discard, RetryAfter, Snooze};

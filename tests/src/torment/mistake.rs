@@ -34,7 +34,7 @@ const NO_SIDE_ROW: Replacements = &[
     // One row serves here: the expiry of the claim alone, without the renewals.
     (
         "state = 'running' AND lock_until < ",
-        "state = 'running' AND claimed_at + (SELECT value FROM json_each(?1) WHERE key = task) < ",
+        "state = 'running' AND claimed_at + (SELECT value ->> 2 FROM json_each(?1) WHERE value ->> 0 = task) < ",
     ),
 ];
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tasklock_runtime::Next;
+use tasklock_runtime::store::Wanted;
 use tasklock_test_support::wait::eventually_async;
 use tokio::sync::Barrier;
 
@@ -156,9 +157,9 @@ pub(crate) async fn each_task_has_its_own_ttl(world: &World) {
     let store = world.store().await;
     declare_due(&*store, &["short", "long"]).await;
     let mut request = request(&["short", "long"], LONG, 9);
-    request.tasks[1].1 = 10 * LONG;
+    request.tasks[1].ttl = 10 * LONG;
     assert_eq!(store.claim(&request).await.unwrap().claims.len(), 2);
-    for (task, ttl) in request.tasks {
+    for Wanted { task, ttl, .. } in request.tasks {
         assert_about(standing(&*store, &task).await.left, ttl);
     }
 }

@@ -4,7 +4,8 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use tasklock_runtime::store::{
-    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Renewer, Store,
+    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Renewer, Store, Then,
+    Wanted,
 };
 use tasklock_runtime::{LeaseKey, Next, OwnerToken};
 use tasklock_test_support::wait::eventually_async;
@@ -48,7 +49,7 @@ pub(crate) async fn declare_many(store: &dyn Store, count: usize) -> Vec<String>
 }
 
 pub(crate) fn request<T: AsRef<str>>(tasks: &[T], ttl: Duration, limit: usize) -> ClaimRequest {
-    let tasks = tasks.iter().map(|task| (task.as_ref().to_owned(), ttl));
+    let tasks = tasks.iter().map(|task| Wanted::new(task.as_ref(), ttl));
     ClaimRequest {
         token: OwnerToken::fresh(),
         worker: "a worker".to_owned(),
@@ -137,9 +138,11 @@ pub(crate) fn renewals(claims: &[Claim], ttl: Duration) -> Vec<Renewal> {
 pub(crate) fn end(key: &LeaseKey, next: Next) -> Finish {
     Finish {
         key: key.clone(),
-        next,
+        then: Then::Slot(next),
         outcome: "succeeded",
         error: None,
+        hold: None,
+        frees_place: false,
     }
 }
 

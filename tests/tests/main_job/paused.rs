@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use tasklock_runtime::store::{Finish, Renewal};
+use tasklock_runtime::store::{Finish, Renewal, Then};
 use tasklock_runtime::{LeaseKey, Next, OwnerToken};
 use tasklock_test_support::process::{Event, Worker, boottime};
 use tasklock_test_support::wait::eventually;
@@ -84,9 +84,11 @@ async fn write_late(place: &Place, held: &Event) {
     };
     let finish = Finish {
         key: key.clone(),
-        next: Next::Dormant,
+        then: Then::Slot(Next::Dormant),
         outcome: "succeeded",
         error: None,
+        hold: None,
+        frees_place: false,
     };
     let renewal = Renewal {
         key: key.clone(),

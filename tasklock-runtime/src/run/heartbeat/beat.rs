@@ -117,11 +117,18 @@ async fn renew(
             let key = &member.renewal.key;
             let verdict = if is_confirmed(key) {
                 Verdict::Renewed
-            } else if rows.iter().any(|row| row.is_held_under(key)) {
-                Verdict::Busy
             } else {
-                member.status.lose(LeaseLost::TakenOver);
-                Verdict::Lost
+                match rows.iter().find(|row| row.is_held_under(key)) {
+                    Some(row) if !row.to_cancel => Verdict::Busy,
+                    Some(_) => {
+                        member.status.lose(LeaseLost::Cancelled);
+                        Verdict::Lost
+                    }
+                    None => {
+                        member.status.lose(LeaseLost::TakenOver);
+                        Verdict::Lost
+                    }
+                }
             };
             (key.clone(), verdict)
         })

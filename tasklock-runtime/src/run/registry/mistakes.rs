@@ -41,7 +41,7 @@ fn problems(definition: &Definition) -> Vec<String> {
             display_duration(most)
         ));
     }
-    match definition.most_runs() {
+    match definition.given_limit() {
         Some(0) => problems.push(
             "concurrency = 0 would never run it: write 1 or more, or leave it out".to_owned(),
         ),
@@ -57,8 +57,9 @@ fn problems(definition: &Definition) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let held_back =
-        definition.is_scheduled() || definition.most_runs().is_some() || !definition.has_payload();
+    let held_back = definition.is_scheduled()
+        || definition.given_limit().is_some()
+        || !definition.has_payload();
     if definition.hold().is_some() && !held_back {
         problems.push("min_hold would hold nothing back: add `concurrency`".to_owned());
     }

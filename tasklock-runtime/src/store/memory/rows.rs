@@ -1,25 +1,39 @@
 //! The rows, and what they are when read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::Memory;
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::{JobRow, between};
+use crate::store::{Job, JobRow, JobState, Pausable, between, timestamp};
 
 #[derive(Default)]
 pub(super) struct Rows {
-    pub(super) jobs: BTreeMap<i64, Job>,
+    pub(super) jobs: BTreeMap<i64, Stored>,
     pub(super) last_id: i64,
+    pub(super) paused: BTreeSet<Pausable>,
 }
 
-pub(super) struct Job {
+pub(super) struct Stored {
     pub(super) task: String,
-    pub(super) schedule: String,
+    pub(super) state: JobState,
+    pub(super) schedule: Option<String>,
+    pub(super) unique_key: Option<String>,
+    pub(super) payload: Option<Arc<str>>,
+    pub(super) priority: i16,
     pub(super) due_at: Option<i64>,
     pub(super) lease: Option<Held>,
+    pub(super) worker: Option<String>,
     pub(super) fence: i64,
     pub(super) attempt: u32,
     pub(super) crashes: u32,
+    pub(super) refusals: u32,
+    pub(super) hold_until: Option<i64>,
+    pub(super) cancelled_at: Option<i64>,
+    pub(super) created_at: i64,
+    pub(super) claimed_at: Option<i64>,
+    pub(super) finished_at: Option<i64>,
+    pub(super) prune_at: Option<i64>,
     pub(super) last_outcome: Option<String>,
     pub(super) last_error: Option<String>,
 }
@@ -30,26 +44,113 @@ pub(super) struct Held {
 }
 
 impl Rows {
-    pub(super) fn held_by(&mut self, key: &LeaseKey) -> Option<&mut Job> {
+    pub(super) fn insert(&mut self, job: Stored) -> i64 {
+        self.last_id += 1;
+        self.jobs.insert(self.last_id, job);
+        self.last_id
+    }
+
+    pub(super) fn held_by(&mut self, key: &LeaseKey) -> Option<&mut Stored> {
         let job = self.jobs.get_mut(&key.job)?;
         let owner = &job.lease.as_ref()?.owner;
         (*owner == key.owner && job.fence == key.fence).then_some(job)
     }
+
+    /// The standing job of a task.
+    pub(super) fn standing(&mut self, task: &str) -> Option<(i64, &mut Stored)> {
+        let is_it = |job: &Stored| job.task == task && job.is_standing();
+        let found = self.jobs.iter_mut().find(|(_, job)| is_it(job));
+        found.map(|(id, job)| (*id, job))
+    }
+
+    /// The job of a task that waits or runs under this key.
+    pub(super) fn holder(&self, task: &str, key: &str) -> Option<i64> {
+        let is_it = |job: &Stored| {
+            !job.state.is_ended() && job.task == task && job.unique_key.as_deref() == Some(key)
+        };
+        self.jobs
+            .iter()
+            .find(|(_, job)| is_it(job))
+            .map(|(id, _)| *id)
+    }
 }
 
-impl Job {
+impl Stored {
+    /// A job that waits.
+    pub(super) fn new(task: &str, now: i64) -> Self {
+        Self {
+            task: task.to_owned(),
+            state: JobState::Ready,
+            schedule: None,
+            unique_key: None,
+            payload: None,
+            priority: 0,
+            due_at: None,
+            lease: None,
+            worker: None,
+            fence: 0,
+            attempt: 0,
+            crashes: 0,
+            refusals: 0,
+            hold_until: None,
+            cancelled_at: None,
+            created_at: now,
+            claimed_at: None,
+            finished_at: None,
+            prune_at: None,
+            last_outcome: None,
+            last_error: None,
+        }
+    }
+
+    /// The key of no job that was enqueued.
+    pub(super) fn is_standing(&self) -> bool {
+        self.unique_key.as_deref() == Some("")
+    }
+
+    pub(super) fn to_cancel(&self) -> bool {
+        self.cancelled_at.is_some() && !self.is_standing()
+    }
+
     pub(super) fn row(&self, id: i64) -> JobRow {
         let now = Memory::now_micros();
         JobRow {
             job: id,
             task: self.task.clone(),
-            running: self.lease.is_some(),
+            running: self.state == JobState::Running,
             owner: self.lease.as_ref().map(|held| held.owner.clone()),
             fence: self.fence,
             left: self.lease.as_ref().map(|held| between(now, held.until)),
             due_at: self.due_at,
             attempt: self.attempt,
             crashes: self.crashes,
+            to_cancel: self.to_cancel(),
+            last_outcome: self.last_outcome.clone(),
+            last_error: self.last_error.clone(),
+        }
+    }
+
+    pub(super) fn job(&self, id: i64) -> Job {
+        let at = |micros: Option<i64>| micros.map(timestamp);
+        Job {
+            id,
+            task: self.task.clone(),
+            state: self.state,
+            payload: self.payload.as_deref().map(str::to_owned),
+            priority: self.priority,
+            unique_key: self.unique_key.clone().filter(|key| !key.is_empty()),
+            is_standing: self.is_standing(),
+            due_at: at(self.due_at),
+            attempt: self.attempt,
+            crashes: self.crashes,
+            refusals: self.refusals,
+            fence: self.fence,
+            worker: self.worker.clone(),
+            lock_until: at(self.lease.as_ref().map(|held| held.until)),
+            claimed_at: at(self.claimed_at),
+            finished_at: at(self.finished_at),
+            created_at: at(Some(self.created_at)),
+            cancelled_at: at(self.cancelled_at),
             last_outcome: self.last_outcome.clone(),
             last_error: self.last_error.clone(),
         }

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Memory;
-use super::rows::Job;
+use super::rows::Stored;
 use crate::error::StoreError;
 use crate::lease::{Anchor, LeaseKey, OwnerToken};
 use crate::store::{
-    ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Renewer, Store, StoreFuture,
-    Triggered, Wake,
+    ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, JobRow, NewJob, Renewal, Renewer,
+    Store, StoreFuture, Triggered, Wake,
 };
-use crate::task::{Next, micros};
+use crate::task::micros;
 
 /// Nothing here waits or fails.
-fn ready<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {
+pub(super) fn ready<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {
     Box::pin(async move { Ok::<_, StoreError>(value) })
 }
 
@@ -38,31 +38,21 @@ impl Store for Memory {
     }
 
     fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, ()> {
+        let now = Self::now_micros();
         let mut rows = self.rows();
         for declared in declarations {
-            if let Some(job) = rows.jobs.values_mut().find(|job| job.task == declared.task) {
-                if job.schedule != declared.schedule && job.lease.is_none() {
-                    job.schedule.clone_from(&declared.schedule);
+            if let Some((_, job)) = rows.standing(&declared.task) {
+                if job.schedule.as_ref() != Some(&declared.schedule) && job.lease.is_none() {
+                    job.schedule = Some(declared.schedule.clone());
                     job.due_at = declared.if_changed;
                 }
                 continue;
             }
-            rows.last_id += 1;
-            let id = rows.last_id;
-            rows.jobs.insert(
-                id,
-                Job {
-                    task: declared.task.clone(),
-                    schedule: declared.schedule.clone(),
-                    due_at: declared.if_new,
-                    lease: None,
-                    fence: 0,
-                    attempt: 0,
-                    crashes: 0,
-                    last_outcome: None,
-                    last_error: None,
-                },
-            );
+            let mut job = Stored::new(&declared.task, now);
+            job.unique_key = Some(String::new());
+            job.schedule = Some(declared.schedule.clone());
+            job.due_at = declared.if_new;
+            rows.insert(job);
         }
         drop(rows);
         self.announce();
@@ -74,24 +64,7 @@ impl Store for Memory {
     }
 
     fn finish<'a>(&'a self, ends: &'a [Finish]) -> StoreFuture<'a, Vec<i64>> {
-        let now = Self::now_micros();
-        let finished = ends
-            .iter()
-            .filter_map(|end| {
-                self.end(&end.key, |job| {
-                    job.due_at = match end.next {
-                        Next::At(at) => Some(at),
-                        Next::In(delay) => Some(now.saturating_add(micros(delay))),
-                        Next::Dormant => None,
-                    };
-                    job.attempt = 0;
-                    job.crashes = 0;
-                    job.last_outcome = Some(end.outcome.to_owned());
-                    job.last_error.clone_from(&end.error);
-                })
-            })
-            .collect();
-        ready(finished)
+        ready(self.finish_now(ends))
     }
 
     fn release<'a>(&'a self, keys: &'a [LeaseKey]) -> StoreFuture<'a, Vec<i64>> {
@@ -113,24 +86,33 @@ impl Store for Memory {
         ready(self.release_now(&keys).len() as u64)
     }
 
+    fn enqueue<'a>(&'a self, jobs: &'a [NewJob]) -> StoreFuture<'a, Vec<Enqueued>> {
+        ready(self.enqueue_now(jobs))
+    }
+
+    /// Memory has no transactions: those of any database are refused.
+    fn insertion(&self) -> Arc<Anchor> {
+        Arc::new(())
+    }
+
+    fn prune(&self, most: usize) -> StoreFuture<'_, usize> {
+        ready(self.prune_now(most))
+    }
+
     fn trigger<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<Triggered>> {
         let mut rows = self.rows();
         // Read under the lock: a later caller must not find an earlier one's due time ahead.
         let now = Self::now_micros();
-        let found = rows
-            .jobs
-            .values_mut()
-            .find(|job| job.task == task)
-            .map(|job| {
-                if job.lease.is_some() {
-                    Triggered::AlreadyRunning
-                } else if job.due_at.is_some_and(|due| due <= now) {
-                    Triggered::AlreadyQueued
-                } else {
-                    job.due_at = Some(now);
-                    Triggered::Queued
-                }
-            });
+        let found = rows.standing(task).map(|(_, job)| {
+            if job.lease.is_some() {
+                Triggered::AlreadyRunning
+            } else if job.due_at.is_some_and(|due| due <= now) {
+                Triggered::AlreadyQueued
+            } else {
+                job.due_at = Some(now.max(job.hold_until.unwrap_or(now)));
+                Triggered::Queued
+            }
+        });
         drop(rows);
         self.announce();
         ready(found)
@@ -141,9 +123,8 @@ impl Store for Memory {
     }
 
     fn standing<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<JobRow>> {
-        let rows = self.rows();
-        let row = rows.jobs.iter().find(|(_, job)| job.task == task);
-        ready(row.map(|(id, job)| job.row(*id)))
+        let mut rows = self.rows();
+        ready(rows.standing(task).map(|(id, job)| job.row(id)))
     }
 
     /// Memory has no transactions: those of any database are refused.
@@ -184,7 +165,8 @@ impl Renewer for Memory {
         let renewed = renewals
             .iter()
             .filter_map(|renewal| {
-                let held = rows.held_by(&renewal.key)?.lease.as_mut()?;
+                let job = rows.held_by(&renewal.key).filter(|job| !job.to_cancel())?;
+                let held = job.lease.as_mut()?;
                 held.until = held.until.max(now.saturating_add(micros(renewal.ttl)));
                 Some(renewal.key.job)
             })

@@ -3,12 +3,85 @@
 
 use crate::store::sql::{FIRST, LAST};
 
+/// $1 tasks, $2 queues, $3 limits: what may be taken of each task that is not paused; no limit, no room.
+const WANTED: &str = "t AS MATERIALIZED (
+    SELECT w.task, w.most - (
+        (SELECT count(*) FROM {s}{p}job j WHERE j.state = 'running' AND j.task = w.task)
+        + (SELECT count(*) FROM {s}{p}job j WHERE j.task = w.task AND j.state <> 'running'
+           AND j.hold_until > statement_timestamp())) AS room
+    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w(task, queue, most)
+    WHERE {unpaused}
+)";
+
+/// The priorities that wait in each task, from the highest: a step of the index each.
+const LANE: &str = "lane AS (
+    SELECT f.* FROM (SELECT t.task, t.room, (SELECT j.priority FROM {s}{p}job j
+        WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = t.task
+        ORDER BY j.priority DESC LIMIT 1) AS priority FROM t
+        WHERE t.room IS NULL OR t.room > 0) f
+    WHERE f.priority IS NOT NULL
+    UNION ALL
+    SELECT n.* FROM (SELECT l.task, l.room, (SELECT j.priority FROM {s}{p}job j
+        WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = l.task
+          AND j.priority < l.priority
+        ORDER BY j.priority DESC LIMIT 1) AS priority FROM lane l) n
+    WHERE n.priority IS NOT NULL
+)";
+
+const UNPAUSED: &str = "NOT EXISTS (SELECT FROM {s}{p}pause p
+        WHERE (p.kind = 'task' AND p.name = w.task) OR (p.kind = 'queue' AND p.name = w.queue))";
+
+/// What a claim says of a row.
+const CLAIMED: &str = "j.id, j.task, j.fence, j.attempt, greatest(j.crashes, 0) AS crashes,
+    greatest(j.refusals, 0) AS refusals, j.payload, j.unique_key IS NOT DISTINCT FROM '' AS standing,
+    {to_cancel} AS to_cancel, {due} AS due_at";
+
+/// A standing job is never cancelled.
+const TO_CANCEL: &str = "(j.cancelled_at IS NOT NULL AND j.unique_key IS DISTINCT FROM '')";
+
+const TAKEN: &str = "ON CONFLICT (task, unique_key)
+    WHERE unique_key IS NOT NULL AND state IN ('ready', 'running')";
+
+/// Until when a run keeps its place, counted from its start.
+const HOLD: &str = "(greatest(least(j.claimed_at, clock_timestamp()), timestamptz 'epoch')
+        + k.hold * interval '1 microsecond')";
+
+/// How the row `j` of a run ends as `k` says. `k.counts`: 0, attempts start anew; 1, this one counts; 2, it does
+/// not; 3, it was a refusal.
+const ENDED: &str = "state = k.state, lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
+    attempt = CASE k.counts WHEN 0 THEN 0 WHEN 1 THEN j.attempt ELSE greatest(j.attempt, 1) - 1 END,
+    crashes = CASE k.counts WHEN 0 THEN 0 ELSE j.crashes END,
+    refusals = CASE k.counts WHEN 0 THEN 0 WHEN 3 THEN {refusal_more} ELSE j.refusals END,
+    finished_at = clock_timestamp(), last_outcome = k.outcome, last_error = k.error,
+    hold_until = CASE WHEN {hold} > clock_timestamp() THEN {hold} END,
+    due_at = CASE WHEN k.state <> 'ready' THEN j.due_at
+        WHEN k.next_at IS NULL AND k.next_in IS NULL THEN NULL
+        ELSE greatest(timestamptz 'epoch' + k.next_at * interval '1 microsecond',
+            clock_timestamp() + k.next_in * interval '1 microsecond', {hold}) END,
+    prune_at = CASE WHEN k.state <> 'ready' THEN
+        greatest(clock_timestamp() + k.keep * interval '1 microsecond', {hold}) END";
+
 /// The parts in braces that are not names of tables.
-pub(super) struct Fragments([(&'static str, String); 8]);
+pub(super) struct Fragments(Vec<(&'static str, String)>);
 
 impl Fragments {
     pub(super) fn new() -> Self {
-        Self([
+        // Those that are made of others come first.
+        Self(vec![
+            ("{wanted}", WANTED.to_owned()),
+            ("{lane}", LANE.to_owned()),
+            ("{claimed}", CLAIMED.to_owned()),
+            ("{ended}", ENDED.to_owned()),
+            ("{unpaused}", UNPAUSED.to_owned()),
+            ("{to_cancel}", TO_CANCEL.to_owned()),
+            ("{taken}", TAKEN.to_owned()),
+            ("{hold}", HOLD.to_owned()),
+            ("{cancelled_keep}", "interval '1 day'".to_owned()),
+            ("{claimed_at}", micros("j.claimed_at")),
+            ("{finished_at}", micros("j.finished_at")),
+            ("{created_at}", micros("j.created_at")),
+            ("{cancelled_at}", micros("j.cancelled_at")),
+            ("{refusal_more}", one_more("j.refusals")),
             (
                 "{now}",
                 "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint".to_owned(),

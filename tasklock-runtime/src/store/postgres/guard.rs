@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use sqlx::{Postgres, Transaction};
 
+use super::beat::announce;
 use super::diagnose;
-use super::rows::Ends;
 use super::statements::Statements;
 use crate::error::StoreErrorKind;
 use crate::lease::{Anchor, CommitError, Guarded, LeaseLost};
 use crate::store::Finish;
-use crate::store::sql::{Hold, commit_held, no_row, refused};
+use crate::store::sql::{Columns, Hold, commit_held, no_row, refused};
 
 pub(super) struct Guard {
     statements: Arc<Statements>,
@@ -77,15 +77,22 @@ impl Hold for Guard {
             return Err(no_row(self.identity.as_deref(), found.as_deref()));
         }
         if complete {
-            let ends = Ends::of(std::slice::from_ref(&self.end));
+            let end = Columns::of(&self.end);
             sqlx::query(&statements.complete)
                 .bind(key.job)
-                .bind(ends.next_at[0])
-                .bind(ends.next_in[0])
+                .bind(end.next_at)
+                .bind(end.next_in)
                 .bind(self.end.outcome)
+                .bind(end.state)
+                .bind(end.counts)
+                .bind(end.keep)
+                .bind(end.hold)
                 .execute(&mut **tx)
                 .await
                 .map_err(refused)?;
+            if self.end.frees_place {
+                announce(tx, statements).await.map_err(refused)?;
+            }
         }
         Ok(())
     }

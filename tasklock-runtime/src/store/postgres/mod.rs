@@ -8,6 +8,7 @@ mod beat;
 mod fence;
 mod fragments;
 mod guard;
+mod jobs;
 mod listen;
 mod migrate;
 mod rows;
@@ -27,8 +28,8 @@ use super::connect::Options;
 use super::schema::{self, Dialect, Names};
 use super::sql::{SqlRenewer, retried, store_error, store_verbs};
 use super::{
-    ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewer, Store, StoreFuture, Triggered,
-    Wake,
+    Cancelled, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, Job, JobQuery, JobRow,
+    NewJob, Pausable, Renewer, Retried, Steer, Store, StoreFuture, Triggered, Wake,
 };
 use crate::error::{Error, StoreError, StoreErrorKind};
 use crate::lease::{Anchor, LeaseKey, OwnerToken};
@@ -103,7 +104,8 @@ fn diagnose(error: &sqlx::Error) -> (StoreErrorKind, &'static str) {
         return (StoreErrorKind::Other, "");
     };
     match &*code {
-        "40001" | "40P01" | "55P03" => (StoreErrorKind::Busy, ""),
+        // A duplicate key: two asked for the same at once, and the other was first.
+        "40001" | "40P01" | "55P03" | "23505" => (StoreErrorKind::Busy, ""),
         "25006" => (
             StoreErrorKind::NotWritable,
             "the server takes no writes: point the URL at the primary, not at a standby",

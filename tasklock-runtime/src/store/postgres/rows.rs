@@ -4,8 +4,8 @@ use sqlx::postgres::PgRow;
 
 use super::column;
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{next_at, next_in};
-use crate::store::{Claim, Finish, JobRow, span};
+use crate::store::sql::{Columns, due_at, due_in, job_state};
+use crate::store::{Claim, Finish, Job, JobRow, NewJob, span, timestamp};
 
 /// Leases as one array a column.
 pub(super) struct Keys<'a> {
@@ -27,28 +27,47 @@ impl<'a> Keys<'a> {
 /// Ends as one array a column.
 pub(super) struct Ends<'a> {
     pub(super) keys: Keys<'a>,
-    pub(super) next_at: Vec<Option<i64>>,
-    pub(super) next_in: Vec<Option<i64>>,
+    pub(super) columns: Vec<Columns>,
     pub(super) outcomes: Vec<&'static str>,
     /// Without NUL characters, which Postgres' text cannot hold.
     pub(super) errors: Vec<Option<String>>,
 }
 
 impl<'a> Ends<'a> {
-    pub(super) fn of(ends: &'a [Finish]) -> Self {
+    pub(super) fn of(ends: impl Iterator<Item = &'a Finish> + Clone) -> Self {
+        let plain = |error: &String| error.replace('\0', "\u{fffd}");
         Self {
-            keys: Keys::of(ends.iter().map(|end| &end.key)),
-            next_at: ends.iter().map(|end| next_at(end.next)).collect(),
-            next_in: ends.iter().map(|end| next_in(end.next)).collect(),
-            outcomes: ends.iter().map(|end| end.outcome).collect(),
-            errors: ends
-                .iter()
-                .map(|end| {
-                    end.error
-                        .as_ref()
-                        .map(|error| error.replace('\0', "\u{fffd}"))
-                })
-                .collect(),
+            keys: Keys::of(ends.clone().map(|end| &end.key)),
+            columns: ends.clone().map(Columns::of).collect(),
+            outcomes: ends.clone().map(|end| end.outcome).collect(),
+            errors: ends.map(|end| end.error.as_ref().map(plain)).collect(),
+        }
+    }
+
+    pub(super) fn column<T>(&self, of: impl Fn(&Columns) -> T) -> Vec<T> {
+        self.columns.iter().map(of).collect()
+    }
+}
+
+/// New jobs as one array a column.
+pub(super) struct NewJobs<'a> {
+    pub(super) tasks: Vec<&'a str>,
+    pub(super) payloads: Vec<Option<&'a str>>,
+    pub(super) priorities: Vec<i16>,
+    pub(super) keys: Vec<Option<&'a str>>,
+    pub(super) due_at: Vec<Option<i64>>,
+    pub(super) due_in: Vec<Option<i64>>,
+}
+
+impl<'a> NewJobs<'a> {
+    pub(super) fn of(jobs: &[&'a NewJob]) -> Self {
+        Self {
+            tasks: jobs.iter().map(|job| &*job.task).collect(),
+            payloads: jobs.iter().map(|job| job.payload.as_deref()).collect(),
+            priorities: jobs.iter().map(|job| job.priority).collect(),
+            keys: jobs.iter().map(|job| job.unique_key.as_deref()).collect(),
+            due_at: jobs.iter().map(|job| due_at(job.due)).collect(),
+            due_in: jobs.iter().map(|job| due_in(job.due)).collect(),
         }
     }
 }
@@ -63,7 +82,12 @@ pub(super) fn claim(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<C
         task: column(row, "task")?,
         due_at: column::<Option<i64>>(row, "due_at")?.unwrap_or_default(),
         attempt: unsigned(column(row, "attempt")?),
+        crashes: unsigned(column(row, "crashes")?),
+        refusals: unsigned(column(row, "refusals")?),
         takeover,
+        standing: column(row, "standing")?,
+        to_cancel: column(row, "to_cancel")?,
+        payload: column::<Option<&str>>(row, "payload")?.map(Into::into),
     })
 }
 
@@ -86,6 +110,33 @@ pub(super) fn job_row(row: &PgRow) -> Result<JobRow, sqlx::Error> {
         due_at: column(row, "due_at")?,
         attempt: unsigned(column(row, "attempt")?),
         crashes: unsigned(column(row, "crashes")?),
+        to_cancel: column(row, "to_cancel")?,
+        last_outcome: column(row, "last_outcome")?,
+        last_error: column(row, "last_error")?,
+    })
+}
+
+pub(super) fn job(row: &PgRow) -> Result<Job, sqlx::Error> {
+    let at = |name: &str| Ok::<_, sqlx::Error>(column::<Option<i64>>(row, name)?.map(timestamp));
+    Ok(Job {
+        id: column(row, "id")?,
+        task: column(row, "task")?,
+        state: job_state(column(row, "state")?)?,
+        payload: column(row, "payload")?,
+        priority: column(row, "priority")?,
+        unique_key: column(row, "unique_key")?,
+        is_standing: column(row, "standing")?,
+        due_at: at("due_at")?,
+        attempt: unsigned(column(row, "attempt")?),
+        crashes: unsigned(column(row, "crashes")?),
+        refusals: unsigned(column(row, "refusals")?),
+        fence: column(row, "fence")?,
+        worker: column(row, "worker")?,
+        lock_until: at("lock_until")?,
+        claimed_at: at("claimed_at")?,
+        finished_at: at("finished_at")?,
+        created_at: at("created_at")?,
+        cancelled_at: at("cancelled_at")?,
         last_outcome: column(row, "last_outcome")?,
         last_error: column(row, "last_error")?,
     })

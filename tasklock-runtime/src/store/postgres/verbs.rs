@@ -1,15 +1,17 @@
 //! The verbs, each one try: the store's trait adds the retries.
 
 use sqlx::postgres::PgRow;
-use sqlx::{Connection, Postgres};
+use sqlx::{Connection, Postgres, Transaction};
 
-use super::rows::{Ends, claim, job_row, key};
+use super::rows::{Ends, Keys, claim, job_row, key};
 use super::statements::BEGIN;
 use super::{PgStore, beat};
 use crate::fault;
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{Beat, Checkout};
-use crate::store::{Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Triggered, span};
+use crate::store::sql::{Beat, Checkout, goes_away};
+use crate::store::{
+    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Triggered, Wanted, span,
+};
 use crate::task::micros;
 
 impl PgStore {
@@ -21,15 +23,26 @@ impl PgStore {
         &self,
         request: &ClaimRequest,
     ) -> Result<ClaimBatch, sqlx::Error> {
-        let tasks: Vec<&str> = request.tasks.iter().map(|(task, _)| &**task).collect();
-        let ttls: Vec<i64> = request.tasks.iter().map(|(_, ttl)| micros(*ttl)).collect();
+        let tasks: Vec<&str> = request.tasks.iter().map(|wanted| &*wanted.task).collect();
+        let queues: Vec<&str> = request.tasks.iter().map(|wanted| &*wanted.queue).collect();
+        let ttls: Vec<i64> = request
+            .tasks
+            .iter()
+            .map(|wanted| micros(wanted.ttl))
+            .collect();
+        let most = |wanted: &Wanted| wanted.most.map(i64::from);
+        let limits: Vec<Option<i64>> = request.tasks.iter().map(most).collect();
         let token = request.token.as_str();
         let mut connection = self.checkout().await?;
         let mut tx = connection.begin_with(BEGIN).await?;
         fault::at("claim begun");
 
+        let locked = self.lock_limited(&mut tx, request).await?;
         let rows = sqlx::query(&self.statements.claim_due)
             .bind(&tasks)
+            .bind(&queues)
+            .bind(&limits)
+            .bind(&locked)
             .bind(&ttls)
             .bind(i64::try_from(request.limit).unwrap_or(i64::MAX))
             .bind(token)
@@ -45,6 +58,7 @@ impl PgStore {
         if left > 0 {
             let expired: Vec<i64> = sqlx::query_scalar(&self.statements.lock_expired)
                 .bind(&tasks)
+                .bind(&queues)
                 .bind(i64::try_from(left).unwrap_or(i64::MAX))
                 .bind(token)
                 .fetch_all(&mut *tx)
@@ -64,6 +78,8 @@ impl PgStore {
 
         let (now, wait): (i64, Option<i64>) = sqlx::query_as(&self.statements.next_event)
             .bind(&tasks)
+            .bind(&queues)
+            .bind(&limits)
             .fetch_one(&mut *tx)
             .await?;
         fault::at("claim to be committed");
@@ -76,24 +92,67 @@ impl PgStore {
         })
     }
 
-    pub(super) async fn finish_once(&self, ends: &[Finish]) -> Result<Vec<i64>, sqlx::Error> {
-        let ends = Ends::of(ends);
+    /// Locks the tasks whose runs are limited, so that this claim alone counts them; answers which.
+    async fn lock_limited(
+        &self,
+        tx: &mut Transaction<'_, Postgres>,
+        request: &ClaimRequest,
+    ) -> Result<Vec<String>, sqlx::Error> {
+        let limited = request.tasks.iter().filter(|wanted| wanted.most.is_some());
+        let limited: Vec<&str> = limited.map(|wanted| &*wanted.task).collect();
+        if limited.is_empty() {
+            return Ok(Vec::new());
+        }
+        sqlx::query_scalar(&self.statements.lock_limited)
+            .bind(limited)
+            .bind(&self.statements.lock_prefix)
+            .fetch_all(&mut **tx)
+            .await
+    }
+
+    pub(super) async fn finish_once(&self, finishes: &[Finish]) -> Result<Vec<i64>, sqlx::Error> {
+        let kept = Ends::of(finishes.iter().filter(|end| !goes_away(end)));
+        let gone = Keys::of(
+            finishes
+                .iter()
+                .filter(|end| goes_away(end))
+                .map(|end| &end.key),
+        );
         let mut connection = self.checkout().await?;
         let mut tx = connection.begin_with(BEGIN).await?;
-        let finished: Vec<i64> = sqlx::query_scalar(&self.statements.finish)
-            .bind(&ends.keys.jobs)
-            .bind(&ends.keys.fences)
-            .bind(&ends.keys.owners)
-            .bind(&ends.next_at)
-            .bind(&ends.next_in)
-            .bind(&ends.outcomes)
-            .bind(&ends.errors)
-            .fetch_all(&mut *tx)
-            .await?;
+        let mut finished: Vec<i64> = Vec::new();
+        if !kept.columns.is_empty() {
+            finished = sqlx::query_scalar(&self.statements.finish)
+                .bind(&kept.keys.jobs)
+                .bind(&kept.keys.fences)
+                .bind(&kept.keys.owners)
+                .bind(kept.column(|end| end.next_at))
+                .bind(kept.column(|end| end.next_in))
+                .bind(&kept.outcomes)
+                .bind(&kept.errors)
+                .bind(kept.column(|end| end.state))
+                .bind(kept.column(|end| end.counts))
+                .bind(kept.column(|end| end.keep))
+                .bind(kept.column(|end| end.hold))
+                .fetch_all(&mut *tx)
+                .await?;
+        }
+        if !gone.jobs.is_empty() {
+            let gone: Vec<i64> = sqlx::query_scalar(&self.statements.finish_away)
+                .bind(&gone.jobs)
+                .bind(&gone.fences)
+                .bind(&gone.owners)
+                .fetch_all(&mut *tx)
+                .await?;
+            finished.extend(gone);
+        }
         sqlx::query(&self.statements.drop_beats)
             .bind(&finished)
             .execute(&mut *tx)
             .await?;
+        if finishes.iter().any(|end| end.frees_place) {
+            beat::announce(&mut tx, &self.statements).await?;
+        }
         fault::at("end to be committed");
         tx.commit().await?;
         connection.done();

@@ -31,16 +31,31 @@ pub enum Dialect {
 impl Dialect {
     pub(crate) fn migrations(self) -> &'static [Migration] {
         match self {
-            Self::Postgres => &[Migration {
-                version: 1,
-                oldest_compatible: 1,
-                sql: include_str!("postgres_0001.sql"),
-            }],
-            Self::Sqlite => &[Migration {
-                version: 1,
-                oldest_compatible: 1,
-                sql: include_str!("sqlite_0001.sql"),
-            }],
+            Self::Postgres => &[
+                Migration {
+                    version: 1,
+                    oldest_compatible: 1,
+                    sql: include_str!("postgres_0001.sql"),
+                },
+                // A binary of version 1 would run an ended job again.
+                Migration {
+                    version: 2,
+                    oldest_compatible: 2,
+                    sql: include_str!("postgres_0002.sql"),
+                },
+            ],
+            Self::Sqlite => &[
+                Migration {
+                    version: 1,
+                    oldest_compatible: 1,
+                    sql: include_str!("sqlite_0001.sql"),
+                },
+                Migration {
+                    version: 2,
+                    oldest_compatible: 2,
+                    sql: include_str!("sqlite_0002.sql"),
+                },
+            ],
         }
     }
 
@@ -211,7 +226,7 @@ pub fn schema_sql(dialect: Dialect, names: &Names) -> String {
     if dialect == Dialect::Postgres {
         let grants = names.fill(
             "-- The runtime's role needs no more than:\n\
-             -- GRANT SELECT, INSERT, UPDATE, DELETE ON {s}{p}job, {s}{p}heartbeat TO <role>;\n\
+             -- GRANT SELECT, INSERT, UPDATE, DELETE ON {s}{p}job, {s}{p}heartbeat, {s}{p}pause TO <role>;\n\
              -- GRANT SELECT ON {s}{p}migration, {s}{p}store TO <role>;\n",
         );
         let _ = write!(sql, "{grants}");

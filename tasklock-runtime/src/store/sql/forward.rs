@@ -62,6 +62,24 @@ macro_rules! store_verbs {
                 })
             }
 
+            fn enqueue<'a>(&'a self, jobs: &'a [NewJob]) -> StoreFuture<'a, Vec<Enqueued>> {
+                Box::pin(async move { retried!(self, "enqueue", self.enqueue_once(jobs)) })
+            }
+
+            fn insertion(&self) -> Arc<Anchor> {
+                Arc::new(jobs::Insertion {
+                    name: self.name.clone(),
+                    statements: Arc::clone(&self.statements),
+                    identity: self.identity.get().cloned(),
+                })
+            }
+
+            fn prune(&self, most: usize) -> StoreFuture<'_, usize> {
+                Box::pin(async move {
+                    retried!(idempotent self, "delete ended jobs", self.prune_once(most))
+                })
+            }
+
             fn trigger<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<Triggered>> {
                 Box::pin(async move { retried!(idempotent self, "trigger", self.trigger_once(task)) })
             }
@@ -100,6 +118,36 @@ macro_rules! store_verbs {
 
             fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
                 Box::pin(self.pool.close())
+            }
+        }
+
+        impl Steer for $store {
+            fn job(&self, job: i64) -> StoreFuture<'_, Option<Job>> {
+                Box::pin(async move { retried!(idempotent self, "read a job", self.job_once(job)) })
+            }
+
+            fn jobs<'a>(&'a self, query: &'a JobQuery) -> StoreFuture<'a, Vec<Job>> {
+                Box::pin(async move { retried!(idempotent self, "list jobs", self.jobs_once(query)) })
+            }
+
+            fn cancel(&self, job: i64) -> StoreFuture<'_, Option<Cancelled>> {
+                Box::pin(async move { retried!(self, "cancel a job", self.cancel_once(job)) })
+            }
+
+            fn retry(&self, job: i64) -> StoreFuture<'_, Option<Retried>> {
+                Box::pin(async move { retried!(self, "retry a job", self.retry_once(job)) })
+            }
+
+            fn pause<'a>(&'a self, what: &'a Pausable, pause: bool) -> StoreFuture<'a, bool> {
+                Box::pin(async move {
+                    retried!(self, "pause or resume", self.pause_once(what, pause))
+                })
+            }
+
+            fn paused(&self) -> StoreFuture<'_, Vec<Pausable>> {
+                Box::pin(async move {
+                    retried!(idempotent self, "read what is paused", self.paused_once())
+                })
             }
         }
     };

@@ -1,5 +1,6 @@
 //! What the SQL stores share: control flow, retries, errors. Their statements they do not share.
 
+mod batch;
 mod checkout;
 mod fence;
 mod forward;
@@ -11,8 +12,10 @@ use std::sync::Arc;
 
 use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 
-use crate::task::{Next, micros};
+use crate::store::{Due, Finish, JobState};
+use crate::task::{Counts, Next, Then, micros};
 
+pub(super) use batch::{Batch, Written, elsewhere, uninserted};
 pub(super) use checkout::Checkout;
 pub(super) use fence::unregistered;
 pub(super) use forward::store_verbs;
@@ -20,7 +23,7 @@ pub(super) use guard::{Hold, commit_held, no_row, refused};
 pub(super) use renewer::{Beat, SqlRenewer};
 #[cfg(feature = "postgres")]
 pub(super) use retry::store_error;
-pub(super) use retry::{Retry, retried};
+pub(super) use retry::{Retry, TRIES, retried};
 
 /// A statement's text. It is safe: a constant of a store's `statements`, with names that were checked.
 #[derive(Debug, Clone)]
@@ -43,8 +46,92 @@ impl SqlSafeStr for &Text {
 pub(super) const FIRST: i64 = -62_135_596_800_000_000;
 pub(super) const LAST: i64 = 253_402_300_799_000_000;
 
+/// What becomes of a job, as the columns of an end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Columns {
+    pub(super) state: &'static str,
+    /// When it falls due again: at this instant, or so long after its end, in microseconds.
+    pub(super) next_at: Option<i64>,
+    pub(super) next_in: Option<i64>,
+    /// 0: attempts start anew; 1: this one counts; 2: it does not; 3: it was a refusal.
+    pub(super) counts: i16,
+    /// How long an ended row stays, and how long after its start the run keeps its place.
+    pub(super) keep: Option<i64>,
+    pub(super) hold: Option<i64>,
+}
+
+impl Columns {
+    pub(super) fn of(end: &Finish) -> Self {
+        let hold = end.hold.map(span_of);
+        let columns = |state: JobState, counts| Self {
+            state: state.as_str(),
+            next_at: None,
+            next_in: None,
+            counts,
+            keep: None,
+            hold,
+        };
+        let ended = |state, keep| Self {
+            keep: Some(span_of(keep)),
+            ..columns(state, 1)
+        };
+        match end.then {
+            Then::Slot(next) => Self {
+                next_at: next_at(next),
+                next_in: next_in(next),
+                ..columns(JobState::Ready, 0)
+            },
+            Then::Again(delay, counts) => Self {
+                next_in: Some(span_of(delay)),
+                ..columns(
+                    JobState::Ready,
+                    match counts {
+                        Counts::Attempt => 1,
+                        Counts::Nothing => 2,
+                        Counts::Refusal => 3,
+                    },
+                )
+            },
+            Then::Done(keep) => ended(JobState::Done, keep.unwrap_or_default()),
+            Then::Dead(keep) => ended(JobState::Dead, keep),
+            Then::Cancelled(keep) => ended(JobState::Cancelled, keep),
+        }
+    }
+}
+
+/// Whether nothing is kept of an end. A row that still holds its place stays until it does not.
+pub(super) fn goes_away(end: &Finish) -> bool {
+    end.then == Then::Done(None) && end.hold.is_none()
+}
+
+/// A state that was read; the statements ask for no other.
+pub(super) fn job_state(name: &str) -> Result<JobState, sqlx::Error> {
+    JobState::of(name).ok_or_else(|| sqlx::Error::Decode(format!("the state {name:?}").into()))
+}
+
+/// The instant at which a new job falls due, if it is known.
+pub(super) fn due_at(due: Due) -> Option<i64> {
+    match due {
+        Due::At(at) => Some(at.clamp(FIRST, LAST)),
+        Due::In(_) => None,
+    }
+}
+
+/// How long after it was written a new job falls due, if that is what is known.
+pub(super) fn due_in(due: Due) -> Option<i64> {
+    match due {
+        Due::At(_) => None,
+        Due::In(delay) => Some(span_of(delay)),
+    }
+}
+
+/// Microseconds that can be added to any instant.
+fn span_of(duration: std::time::Duration) -> i64 {
+    micros(duration).min(LAST)
+}
+
 /// The instant at which a job falls due again, if it is known.
-pub(super) fn next_at(next: Next) -> Option<i64> {
+fn next_at(next: Next) -> Option<i64> {
     match next {
         Next::At(at) => Some(at.clamp(FIRST, LAST)),
         Next::In(_) | Next::Dormant => None,
@@ -52,9 +139,9 @@ pub(super) fn next_at(next: Next) -> Option<i64> {
 }
 
 /// How long after its end a job falls due again, in microseconds, if that is what is known.
-pub(super) fn next_in(next: Next) -> Option<i64> {
+fn next_in(next: Next) -> Option<i64> {
     match next {
-        Next::In(delay) => Some(micros(delay).min(LAST)),
+        Next::In(delay) => Some(span_of(delay)),
         Next::At(_) | Next::Dormant => None,
     }
 }

@@ -9,7 +9,7 @@ use crate::error::{StoreError, StoreErrorKind};
 /// What a database's error means, and what to do about it.
 pub(in crate::store) type Diagnose = fn(&sqlx::Error) -> (StoreErrorKind, &'static str);
 
-const TRIES: u32 = 20;
+pub(in crate::store) const TRIES: u32 = 20;
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LAST_PAUSE: Duration = Duration::from_millis(200);
 

@@ -6,12 +6,71 @@
 
 use crate::store::sql::{FIRST, LAST};
 
+/// What may be taken of each task that is not paused; no limit, no room.
+const WANTED: &str = "w AS (
+    SELECT value ->> 0 AS task, value ->> 1 AS queue, value ->> 3 AS most FROM json_each(?1)
+), t AS MATERIALIZED (
+    SELECT w.task, w.most - (
+        (SELECT count(*) FROM {p}job j WHERE j.state = 'running' AND j.task = w.task)
+        + (SELECT count(*) FROM {p}job j WHERE j.task = w.task AND j.state <> 'running'
+           AND j.hold_until > {now})) AS room
+    FROM w WHERE NOT EXISTS (SELECT 1 FROM {p}pause p
+        WHERE (p.kind = 'task' AND p.name = w.task) OR (p.kind = 'queue' AND p.name = w.queue))
+)";
+
+/// The priorities that wait in each task, from the highest, and none at the end: a step of the index each.
+const LANE: &str = "lane (task, room, priority) AS (
+    SELECT t.task, t.room, (SELECT max(j.priority) FROM {p}job j
+        WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = t.task)
+    FROM t WHERE t.room IS NULL OR t.room > 0
+    UNION ALL
+    SELECT lane.task, lane.room, (SELECT max(j.priority) FROM {p}job j
+        WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = lane.task
+          AND j.priority < lane.priority)
+    FROM lane WHERE lane.priority IS NOT NULL
+)";
+
+const TTL: &str = "(SELECT value ->> 2 FROM json_each(?1) WHERE value ->> 0 = task)";
+
+/// What a claim says of a row.
+const CLAIMED: &str =
+    "id, task, fence, attempt, {crashes} AS crashes, {refusals} AS refusals, payload,
+    unique_key IS '' AS standing, {to_cancel} AS to_cancel, {due} AS due_at";
+
+/// A standing job is never cancelled.
+const TO_CANCEL: &str = "(cancelled_at IS NOT NULL AND unique_key IS NOT '')";
+
+const TAKEN: &str = "ON CONFLICT (task, unique_key)
+    WHERE unique_key IS NOT NULL AND state IN ('ready', 'running')";
+
+const BECOMES: &str =
+    "CASE WHEN e.becomes = 'ready' AND {to_cancel} THEN 'cancelled' ELSE e.becomes END";
+
+/// Until when a run keeps its place, counted from its start.
+const HOLD: &str = "(min(max(CAST(claimed_at AS INTEGER), 0), {now}) + e.hold)";
+
 /// The parts in braces that are not names of tables.
-pub(super) struct Fragments([(&'static str, String); 10]);
+pub(super) struct Fragments(Vec<(&'static str, String)>);
 
 impl Fragments {
     pub(super) fn new() -> Self {
-        Self([
+        // Those that are made of others come first.
+        Self(vec![
+            ("{wanted}", WANTED.to_owned()),
+            ("{lane}", LANE.to_owned()),
+            ("{claimed}", CLAIMED.to_owned()),
+            ("{ttl}", TTL.to_owned()),
+            ("{becomes}", BECOMES.to_owned()),
+            ("{to_cancel}", TO_CANCEL.to_owned()),
+            ("{taken}", TAKEN.to_owned()),
+            ("{hold}", HOLD.to_owned()),
+            ("{first}", FIRST.to_string()),
+            ("{cancelled_keep}", "86400000000".to_owned()),
+            ("{claimed_at}", micros("claimed_at")),
+            ("{finished_at}", micros("finished_at")),
+            ("{created_at}", micros("created_at")),
+            ("{cancelled_at}", micros("cancelled_at")),
+            ("{refusals}", count("refusals", i32::MAX)),
             (
                 "{now}",
                 "CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000".to_owned(),
@@ -34,6 +93,10 @@ impl Fragments {
             (
                 "{attempt_more}",
                 format!("{} + 1", count("attempt", i32::MAX - 1)),
+            ),
+            (
+                "{refusal_more}",
+                format!("{} + 1", count("refusals", i32::MAX - 1)),
             ),
             (
                 "{crash_more}",

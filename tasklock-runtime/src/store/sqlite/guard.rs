@@ -57,7 +57,7 @@ impl Hold for Guard {
         // To the last row: a statement that is left half-way is not ended.
         let held: Vec<i64> = if complete {
             sqlx::query_scalar(&self.statements.finish)
-                .bind(ends(std::slice::from_ref(&self.end)))
+                .bind(ends(&[&self.end]))
                 .fetch_all(&mut **tx)
                 .await
         } else {

@@ -15,6 +15,7 @@ mod beat;
 mod fence;
 mod fragments;
 mod guard;
+mod jobs;
 mod migrate;
 mod rows;
 mod statements;
@@ -37,8 +38,8 @@ use super::connect::Options;
 use super::schema::{self, Dialect, Names};
 use super::sql::{SqlRenewer, retried, store_verbs};
 use super::{
-    ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewer, Store, StoreFuture, Triggered,
-    Wake,
+    Cancelled, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, Job, JobQuery, JobRow,
+    NewJob, Pausable, Renewer, Retried, Steer, Store, StoreFuture, Triggered, Wake,
 };
 use crate::error::{Error, StoreError, StoreErrorKind};
 use crate::lease::{Anchor, LeaseKey, OwnerToken};

@@ -1,22 +1,18 @@
 //! Between the store's types and JSON, rows and columns.
 
-use std::time::Duration;
-
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use sqlx::sqlite::SqliteRow;
 
 use super::{batch, column};
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{next_at, next_in};
-use crate::store::{Claim, Finish, JobRow, Renewal, span};
+use crate::store::sql::{Columns, due_at, due_in, job_state};
+use crate::store::{Claim, Finish, Job, JobRow, NewJob, Renewal, Wanted, span, timestamp};
 use crate::task::micros;
 
-pub(super) fn ttls(tasks: &[(String, Duration)]) -> String {
-    let ttls: Map<String, Value> = tasks
-        .iter()
-        .map(|(task, ttl)| (task.clone(), json!(micros(*ttl))))
-        .collect();
-    Value::Object(ttls).to_string()
+pub(super) fn wanted(tasks: &[Wanted]) -> String {
+    batch(tasks, |wanted| {
+        json!([wanted.task, wanted.queue, micros(wanted.ttl), wanted.most])
+    })
 }
 
 pub(super) fn keys(keys: &[LeaseKey]) -> String {
@@ -30,17 +26,35 @@ pub(super) fn renewals(renewals: &[Renewal]) -> String {
     })
 }
 
-pub(super) fn ends(ends: &[Finish]) -> String {
+pub(super) fn ends(ends: &[&Finish]) -> String {
     batch(ends, |end| {
         let key = &end.key;
+        let columns = Columns::of(end);
         json!([
             key.job,
             key.fence,
             key.owner.as_str(),
-            next_at(end.next),
-            next_in(end.next),
+            columns.next_at,
+            columns.next_in,
             end.outcome,
-            end.error
+            end.error,
+            columns.state,
+            columns.counts,
+            columns.keep,
+            columns.hold
+        ])
+    })
+}
+
+pub(super) fn new_jobs(jobs: &[&NewJob]) -> String {
+    batch(jobs, |job| {
+        json!([
+            job.task,
+            job.payload,
+            job.priority,
+            job.unique_key,
+            due_at(job.due),
+            due_in(job.due)
         ])
     })
 }
@@ -59,7 +73,12 @@ pub(super) fn claim(
         task: column(row, "task")?,
         due_at: column::<Option<i64>>(row, "due_at")?.unwrap_or_default(),
         attempt: column(row, "attempt")?,
+        crashes: column(row, "crashes")?,
+        refusals: column(row, "refusals")?,
         takeover,
+        standing: column(row, "standing")?,
+        to_cancel: column(row, "to_cancel")?,
+        payload: text(row, "payload")?.map(Into::into),
     })
 }
 
@@ -74,6 +93,33 @@ pub(super) fn job_row(row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
         due_at: column(row, "due_at")?,
         attempt: column(row, "attempt")?,
         crashes: column(row, "crashes")?,
+        to_cancel: column(row, "to_cancel")?,
+        last_outcome: text(row, "last_outcome")?,
+        last_error: text(row, "last_error")?,
+    })
+}
+
+pub(super) fn job(row: &SqliteRow) -> Result<Job, sqlx::Error> {
+    let at = |name: &str| Ok::<_, sqlx::Error>(column::<Option<i64>>(row, name)?.map(timestamp));
+    Ok(Job {
+        id: column(row, "id")?,
+        task: text(row, "task")?.unwrap_or_default(),
+        state: job_state(column(row, "state")?)?,
+        payload: text(row, "payload")?,
+        priority: column(row, "priority")?,
+        unique_key: text(row, "unique_key")?,
+        is_standing: column(row, "standing")?,
+        due_at: at("due_at")?,
+        attempt: column(row, "attempt")?,
+        crashes: column(row, "crashes")?,
+        refusals: column(row, "refusals")?,
+        fence: column(row, "fence")?,
+        worker: text(row, "worker")?,
+        lock_until: at("lock_until")?,
+        claimed_at: at("claimed_at")?,
+        finished_at: at("finished_at")?,
+        created_at: at("created_at")?,
+        cancelled_at: at("cancelled_at")?,
         last_outcome: text(row, "last_outcome")?,
         last_error: text(row, "last_error")?,
     })

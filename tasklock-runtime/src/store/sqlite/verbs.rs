@@ -1,14 +1,17 @@
 //! The verbs, each one try: the store's trait adds the retries.
 
+use std::collections::HashMap;
+
+use serde_json::json;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, Sqlite, SqliteConnection};
 
-use super::SqliteStore;
-use super::rows::{claim, ends, job_row, ttls};
+use super::rows::{claim, ends, job_row, keys, wanted};
 use super::statements::BEGIN;
+use super::{SqliteStore, batch};
 use crate::fault;
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{Beat, Checkout};
+use crate::store::sql::{Beat, Checkout, goes_away};
 use crate::store::{
     Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Triggered, between,
 };
@@ -27,11 +30,11 @@ impl SqliteStore {
         &self,
         request: &ClaimRequest,
     ) -> Result<ClaimBatch, sqlx::Error> {
-        let ttls = ttls(&request.tasks);
+        let tasks = wanted(&request.tasks);
         let mut connection = self.checkout().await?;
         // Most looks find nothing: they must not take the write lock.
-        let (now, at) = self.next_event(&mut connection, &ttls).await?;
-        let mut batch = ClaimBatch {
+        let (now, at) = self.next_event(&mut connection, &tasks).await?;
+        let mut claimed = ClaimBatch {
             now,
             claims: Vec::new(),
             wait: at.map(|at| between(now, at)),
@@ -39,53 +42,109 @@ impl SqliteStore {
         if at.is_some_and(|at| at <= now) {
             let mut tx = connection.begin_with(BEGIN).await?;
             fault::at("claim begun");
-            for (statement, takeover) in [
-                (&self.statements.claim_due, false),
-                (&self.statements.take_expired, true),
-            ] {
-                if !batch.claims.is_empty() {
-                    fault::at("due rows claimed");
-                }
-                let left = request.limit.saturating_sub(batch.claims.len());
-                let rows = sqlx::query(statement)
-                    .bind(&ttls)
-                    .bind(i64::try_from(left).unwrap_or(i64::MAX))
+            let due = self.due(&mut tx, request, &tasks).await?;
+            if !due.is_empty() {
+                let rows = sqlx::query(&self.statements.claim_due)
+                    .bind(&tasks)
+                    .bind(batch(&due, |id| json!(id)))
                     .bind(request.token.as_str())
                     .bind(&request.worker)
                     .fetch_all(&mut *tx)
                     .await?;
-                batch
-                    .claims
-                    .extend(claims(&rows, &request.token, takeover)?);
+                claimed.claims = claims(&rows, &request.token, false)?;
+                fault::at("due rows claimed");
             }
-            let (now, at) = self.next_event(&mut tx, &ttls).await?;
-            batch.now = now;
-            batch.wait = at.map(|at| between(now, at));
+            let left = request.limit.saturating_sub(claimed.claims.len());
+            let rows = sqlx::query(&self.statements.take_expired)
+                .bind(&tasks)
+                .bind(i64::try_from(left).unwrap_or(i64::MAX))
+                .bind(request.token.as_str())
+                .bind(&request.worker)
+                .fetch_all(&mut *tx)
+                .await?;
+            claimed.claims.extend(claims(&rows, &request.token, true)?);
+            let (now, at) = self.next_event(&mut tx, &tasks).await?;
+            claimed.now = now;
+            claimed.wait = at.map(|at| between(now, at));
             fault::at("claim to be committed");
             tx.commit().await?;
         }
         connection.done();
-        Ok(batch)
+        Ok(claimed)
+    }
+
+    /// The rows to take: the first ones of all tasks and priorities together, by rank. Each task's due rows
+    /// stand in a part of the index of their own, and in there each priority's, so that no row is looked at
+    /// that is not due, or that another worker's tasks own.
+    async fn due(
+        &self,
+        connection: &mut SqliteConnection,
+        request: &ClaimRequest,
+        tasks: &str,
+    ) -> Result<Vec<i64>, sqlx::Error> {
+        let lanes: Vec<(String, i64, Option<i64>)> = sqlx::query_as(&self.statements.lanes)
+            .bind(tasks)
+            .fetch_all(&mut *connection)
+            .await?;
+        let mut rooms: HashMap<&str, Option<i64>> = HashMap::new();
+        let mut due: Vec<(i64, &str, i64)> = Vec::new();
+        for (task, priority, room) in &lanes {
+            rooms.insert(task, *room);
+            let rows: Vec<(i64, i64)> = sqlx::query_as(&self.statements.due)
+                .bind(task)
+                .bind(priority)
+                .bind(i64::try_from(request.limit).unwrap_or(i64::MAX))
+                .fetch_all(&mut *connection)
+                .await?;
+            let rank = |due_at: i64| due_at - priority * 1_000_000;
+            due.extend(
+                rows.iter()
+                    .map(|(id, due_at)| (rank(*due_at), &**task, *id)),
+            );
+        }
+        due.sort_unstable();
+        due.retain(|(_, task, _)| match rooms.get_mut(task) {
+            Some(Some(room)) => {
+                *room -= 1;
+                *room >= 0
+            }
+            _ => true,
+        });
+        Ok(due.iter().take(request.limit).map(|(.., id)| *id).collect())
     }
 
     pub(super) async fn next_event(
         &self,
         connection: &mut SqliteConnection,
-        ttls: &str,
+        tasks: &str,
     ) -> Result<(i64, Option<i64>), sqlx::Error> {
         sqlx::query_as(&self.statements.next_event)
-            .bind(ttls)
+            .bind(tasks)
             .fetch_one(connection)
             .await
     }
 
     pub(super) async fn finish_once(&self, finishes: &[Finish]) -> Result<Vec<i64>, sqlx::Error> {
+        let (gone, kept): (Vec<&Finish>, Vec<&Finish>) =
+            finishes.iter().partition(|end| goes_away(end));
+        let gone: Vec<LeaseKey> = gone.into_iter().map(|end| end.key.clone()).collect();
         let mut connection = self.checkout().await?;
+        let mut tx = connection.begin_with(BEGIN).await?;
+        let mut finished = Vec::new();
+        for (is_empty, statement, ends) in [
+            (kept.is_empty(), &self.statements.finish, ends(&kept)),
+            (gone.is_empty(), &self.statements.finish_away, keys(&gone)),
+        ] {
+            if !is_empty {
+                let written: Vec<i64> = sqlx::query_scalar(statement)
+                    .bind(ends)
+                    .fetch_all(&mut *tx)
+                    .await?;
+                finished.extend(written);
+            }
+        }
         fault::at("end to be committed");
-        let finished = sqlx::query_scalar(&self.statements.finish)
-            .bind(ends(finishes))
-            .fetch_all(&mut *connection)
-            .await?;
+        tx.commit().await?;
         connection.done();
         fault::at("end committed");
         Ok(finished)

@@ -234,7 +234,18 @@ pub(crate) async fn a_later_versions_columns_are_no_trouble(world: &World) {
         "if_new",
         "if_changed",
         "job_id",
-        "priority",
+        "queue",
+        "most",
+        "room",
+        "rank",
+        "nth",
+        "standing",
+        "to_cancel",
+        "becomes",
+        "counts",
+        "keep",
+        "hold",
+        "next_run",
     ] {
         sql.execute(&format!(
             "ALTER TABLE tasklock_job ADD COLUMN \"{name}\" text NOT NULL DEFAULT 'x'"
@@ -249,7 +260,7 @@ pub(crate) async fn a_later_versions_columns_are_no_trouble(world: &World) {
     }
     sql.execute("CREATE TABLE tasklock_named (name text PRIMARY KEY)")
         .await;
-    sql.execute("CREATE INDEX tasklock_job_priority ON tasklock_job (priority)")
+    sql.execute("CREATE INDEX tasklock_job_next_run ON tasklock_job (next_run)")
         .await;
     let fresh = world.store().await;
     for (number, store) in [store, fresh].into_iter().enumerate() {

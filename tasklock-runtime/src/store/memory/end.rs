@@ -1,0 +1,115 @@
+//! How runs end.
+
+use std::time::Duration;
+
+use super::Memory;
+use super::rows::Stored;
+use crate::lease::LeaseKey;
+use crate::store::{Finish, JobState};
+use crate::task::{Counts, Next, Then, micros};
+
+/// How long a job stays that was cancelled by hand.
+pub(super) const CANCELLED_KEEP: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Memory {
+    pub(super) fn finish_now(&self, ends: &[Finish]) -> Vec<i64> {
+        let now = Self::now_micros();
+        let mut rows = self.rows();
+        let mut finished = Vec::new();
+        for end in ends {
+            let Some(job) = rows.held_by(&end.key) else {
+                continue;
+            };
+            end_run(job, end, now);
+            if end.then == Then::Done(None) && end.hold.is_none() {
+                rows.jobs.remove(&end.key.job);
+            }
+            finished.push(end.key.job);
+        }
+        drop(rows);
+        if ends.iter().any(|end| end.frees_place) {
+            self.announce();
+        }
+        finished
+    }
+
+    pub(super) fn release_now(&self, keys: &[LeaseKey]) -> Vec<i64> {
+        let now = Self::now_micros();
+        let mut rows = self.rows();
+        let mut released = Vec::new();
+        for key in keys {
+            let Some(job) = rows.held_by(key) else {
+                continue;
+            };
+            job.lease = None;
+            job.worker = None;
+            job.attempt = job.attempt.saturating_sub(1);
+            job.state = JobState::Ready;
+            if job.to_cancel() {
+                cancel(job, now);
+            }
+            released.push(key.job);
+        }
+        drop(rows);
+        self.announce();
+        released
+    }
+}
+
+/// A job that does not run is cancelled.
+pub(super) fn cancel(job: &mut Stored, now: i64) {
+    job.state = JobState::Cancelled;
+    job.cancelled_at.get_or_insert(now);
+    job.finished_at = Some(now);
+    job.last_outcome = Some("cancelled".into());
+    job.prune_at = Some(now.saturating_add(micros(CANCELLED_KEEP)));
+}
+
+fn end_run(job: &mut Stored, end: &Finish, now: i64) {
+    let hold = end.hold.zip(job.claimed_at);
+    let hold = hold.map(|(hold, claimed_at)| claimed_at.saturating_add(micros(hold)));
+    let later = |delay: Duration| now.saturating_add(micros(delay));
+    let mut keep = None;
+    job.lease = None;
+    job.worker = None;
+    job.finished_at = Some(now);
+    job.last_outcome = Some(end.outcome.to_owned());
+    job.last_error.clone_from(&end.error);
+    job.hold_until = hold.filter(|at| *at > now);
+    job.state = JobState::Ready;
+    match end.then {
+        Then::Slot(next) => {
+            let due = match next {
+                Next::At(at) => Some(at),
+                Next::In(delay) => Some(later(delay)),
+                Next::Dormant => None,
+            };
+            job.due_at = due.map(|due| due.max(hold.unwrap_or(i64::MIN)));
+            (job.attempt, job.crashes, job.refusals) = (0, 0, 0);
+        }
+        Then::Again(delay, counts) => {
+            job.due_at = Some(later(delay).max(hold.unwrap_or(i64::MIN)));
+            if counts != Counts::Attempt {
+                job.attempt = job.attempt.saturating_sub(1);
+            }
+            job.refusals += u32::from(counts == Counts::Refusal);
+            if job.to_cancel() {
+                job.state = JobState::Cancelled;
+                keep = Some(CANCELLED_KEEP);
+            }
+        }
+        Then::Done(kept) => {
+            job.state = JobState::Done;
+            keep = Some(kept.unwrap_or_default());
+        }
+        Then::Dead(kept) => {
+            job.state = JobState::Dead;
+            keep = Some(kept);
+        }
+        Then::Cancelled(kept) => {
+            job.state = JobState::Cancelled;
+            keep = Some(kept);
+        }
+    }
+    job.prune_at = keep.map(|keep| later(keep).max(hold.unwrap_or(i64::MIN)));
+}

@@ -1,0 +1,94 @@
+//! How work is taken, and when there will be some.
+//!
+//! The common parts of a query, in their order (`{wanted}`, `{lane}`, `{seen}`), are fragments: what may be
+//! taken of each task, the priorities that wait in it, and the first rows of each in the order of `rank`.
+
+/// $1 limited tasks, $2 prefix of the lock's name. Two claims that count the runs of one task must not do so
+/// at once. Who does not get the lock leaves the task alone for this time; it goes with the transaction,
+/// after its commit can be seen. Where nothing waits, nothing is locked.
+pub(super) const LOCK_LIMITED: &str = "
+SELECT w.task FROM unnest($1::text[]) AS w(task)
+WHERE CASE WHEN EXISTS (SELECT FROM {s}{p}job j
+        WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = w.task)
+    THEN pg_try_advisory_xact_lock(hashtextextended(concat($2::text, w.task), 7308895142330199907))
+    ELSE false END";
+
+/// $1 tasks, $2 queues, $3 limits, $4 limited tasks that are locked, $5 ttls in µs, $6 limit, $7 token,
+/// $8 worker. Each task's due rows are found in its own part of the index, and in there each priority's in its
+/// own: with one index over all, due rows of a task that this worker does not have would stand in front, and
+/// be read at each look; so would rows of a high priority that are not due. The first rows of all parts
+/// together, by rank, say how many are taken of each; locked rows are stepped over within it.
+pub(super) const CLAIM_DUE: &str = "
+WITH RECURSIVE {wanted}, {lane}, seen AS (
+    SELECT l.task, l.priority, l.room, d.rank,
+        row_number() OVER (PARTITION BY l.task ORDER BY d.rank) AS nth
+    FROM lane l CROSS JOIN LATERAL (
+        SELECT j.due_at - j.priority * interval '1 second' AS rank FROM {s}{p}job j
+        WHERE j.state = 'ready' AND j.task = l.task AND j.priority = l.priority
+          AND j.due_at <= statement_timestamp() AND {claimable}
+        ORDER BY j.due_at LIMIT $6) d
+    WHERE l.room IS NULL OR l.task = ANY($4::text[])
+), share AS (
+    SELECT task, priority, count(*) AS most
+    FROM (SELECT task, priority FROM seen WHERE room IS NULL OR nth <= room ORDER BY rank LIMIT $6) s
+    GROUP BY task, priority
+), k AS MATERIALIZED (
+    SELECT d.id FROM share s CROSS JOIN LATERAL (SELECT j.id FROM {s}{p}job j
+        WHERE j.state = 'ready' AND j.task = s.task AND j.priority = s.priority
+          AND j.due_at <= statement_timestamp() AND {claimable}
+        ORDER BY j.due_at LIMIT s.most FOR UPDATE SKIP LOCKED) d
+), c AS (
+UPDATE {s}{p}job j
+SET state = 'running', lock_owner = $7, lock_worker = $8, fence = j.fence + 1,
+    lock_until = clock_timestamp() + t.ttl * interval '1 microsecond',
+    attempt = {attempt_more}, claimed_at = clock_timestamp()
+FROM unnest($1::text[], $5::bigint[]) AS t(task, ttl)
+WHERE t.task = j.task AND j.id = ANY(ARRAY(SELECT k.id FROM k))
+RETURNING {claimed}
+), {stray} SELECT * FROM c";
+
+/// $1 tasks, $2 queues, $3 limit, $4 token. The side row is only a prefilter here: without it, long runs that are
+/// alive would fill the limit, and an expired one would never be reached. What this very transaction has
+/// claimed may have expired by now, if the process stood still in between: it is not taken from itself.
+pub(super) const LOCK_EXPIRED: &str = "
+SELECT j.id FROM {s}{p}job j
+WHERE j.state = 'running' AND j.lock_until < statement_timestamp() AND j.task = ANY($1::text[])
+  AND {claimable} AND j.lock_owner IS DISTINCT FROM $4
+  AND j.task IN (SELECT w.task FROM unnest($1::text[], $2::text[]) AS w(task, queue) WHERE {unpaused})
+  AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h
+      WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= statement_timestamp())
+ORDER BY j.lock_until LIMIT $3 FOR UPDATE OF j SKIP LOCKED";
+
+/// $1 tasks, $2 ttls in µs, $3 ids, $4 token, $5 worker. The rows are locked by now: this look at the
+/// side rows, in a snapshot taken after the locks, is the one that decides.
+pub(super) const TAKE_EXPIRED: &str = "
+WITH c AS (
+UPDATE {s}{p}job j
+SET lock_owner = $4, lock_worker = $5, fence = j.fence + 1,
+    lock_until = clock_timestamp() + t.ttl * interval '1 microsecond',
+    attempt = {attempt_more}, crashes = {crash_more}, claimed_at = clock_timestamp()
+FROM unnest($1::text[], $2::bigint[]) AS t(task, ttl)
+WHERE t.task = j.task AND j.id = ANY($3::bigint[]) AND j.state = 'running'
+  AND j.lock_until < statement_timestamp() AND {claimable}
+  AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h
+      WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= statement_timestamp())
+RETURNING {claimed}
+), {stray} SELECT * FROM c";
+
+/// $1 tasks, $2 queues, $3 limits. The store's clock, and when something can happen to these tasks next: what
+/// no claim takes is left out, or they would be asked for without a pause. Where a task is at its limit, that
+/// is the end of a place's hold; the end of a run is announced.
+pub(super) const NEXT_EVENT: &str = "
+WITH RECURSIVE {wanted}, {lane}, e AS MATERIALIZED (SELECT least(
+    (SELECT min((SELECT j.due_at FROM {s}{p}job j
+        WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = l.task
+          AND j.priority = l.priority AND {claimable}
+        ORDER BY j.due_at LIMIT 1)) FROM lane l),
+    (SELECT min(j.hold_until) FROM t JOIN {s}{p}job j ON j.task = t.task
+     WHERE t.room <= 0 AND j.hold_until > statement_timestamp()),
+    (SELECT min(greatest(j.lock_until, h.lock_until))
+     FROM {s}{p}job j LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence
+     WHERE j.state = 'running' AND j.task IN (SELECT t.task FROM t)
+       AND j.lock_until IS NOT NULL AND {claimable})
+) AS at)
+SELECT {now} AS now, {event} - {now} AS wait FROM e";

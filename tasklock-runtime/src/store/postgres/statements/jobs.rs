@@ -1,0 +1,141 @@
+//! Jobs as an application and its operators see them.
+
+/// $1 task. A running job is not waited for: a guarded transaction may hold its row for long.
+pub(super) const TRIGGER: &str = "
+WITH k AS (
+    SELECT id, due_at <= clock_timestamp() AS due FROM {s}{p}job
+    WHERE task = $1 AND unique_key = '' AND state = 'ready' FOR UPDATE
+), u AS (
+    UPDATE {s}{p}job j SET due_at = greatest(clock_timestamp(), j.hold_until) FROM k
+    WHERE j.id = k.id AND k.due IS NOT TRUE RETURNING j.id
+)
+SELECT (SELECT count(*) FROM k) AS waiting, (SELECT count(*) FROM u) AS moved,
+    (SELECT count(*) FROM {s}{p}job WHERE task = $1 AND unique_key = '') AS known";
+
+/// $1 tasks, $2 schedules, $3 due if new, in µs. Asked first: a conflict would use an id up.
+pub(super) const DECLARE: &str = "
+INSERT INTO {s}{p}job AS j (task, unique_key, schedule, due_at)
+SELECT d.task, '', d.schedule, timestamptz 'epoch' + d.if_new * interval '1 microsecond'
+FROM unnest($1::text[], $2::text[], $3::bigint[]) AS d(task, schedule, if_new)
+WHERE NOT EXISTS (SELECT FROM {s}{p}job o WHERE o.task = d.task AND o.unique_key = '')
+ORDER BY d.task
+{taken} DO NOTHING";
+
+/// $1 tasks, $2 schedules, $3 due if changed, in µs
+pub(super) const RESCHEDULE: &str = "
+WITH d AS (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS d(task, schedule, if_changed)
+), k AS (
+    SELECT j.id, d.schedule, d.if_changed FROM {s}{p}job j JOIN d ON d.task = j.task
+    WHERE j.unique_key = '' AND j.state = 'ready' AND j.schedule IS DISTINCT FROM d.schedule
+    ORDER BY j.id FOR UPDATE OF j
+)
+UPDATE {s}{p}job j SET schedule = k.schedule,
+    due_at = timestamptz 'epoch' + k.if_changed * interval '1 microsecond'
+FROM k WHERE j.id = k.id";
+
+pub(super) const ROW: &str = "
+SELECT j.id, j.task, j.state = 'running' AS running, j.lock_owner AS owner, j.fence, j.attempt,
+    j.crashes, j.last_outcome, j.last_error, {to_cancel} AS to_cancel,
+    {due} AS due_at,
+    {until} - {now} AS left_us
+FROM {s}{p}job j LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence";
+
+/// $1 tasks, $2 payloads, $3 priorities, $4 keys, $5 due at in µs, $6 due in in µs. In the order of the arrays, so
+/// that ids ascend in it. Nothing is written for a key that is taken.
+pub(super) const ENQUEUE: &str = "
+INSERT INTO {s}{p}job (task, payload, priority, unique_key, due_at)
+SELECT x.task, x.payload, x.priority, x.key, coalesce(
+    timestamptz 'epoch' + x.due_at * interval '1 microsecond',
+    clock_timestamp() + x.due_in * interval '1 microsecond')
+FROM unnest($1::text[], $2::text[], $3::smallint[], $4::text[], $5::bigint[], $6::bigint[])
+    WITH ORDINALITY AS x(task, payload, priority, key, due_at, due_in, nth)
+ORDER BY x.nth
+{taken} DO NOTHING
+RETURNING id, task, unique_key";
+
+/// $1 tasks, $2 keys. Who has them.
+pub(super) const KEY_TAKEN: &str = "
+SELECT j.id, j.task, j.unique_key FROM unnest($1::text[], $2::text[]) AS x(task, key)
+JOIN {s}{p}job j ON j.task = x.task AND j.unique_key = x.key
+WHERE j.state IN ('ready', 'running')";
+
+/// $1 id. Waits for a guarded transaction to end, for it may end the job.
+pub(super) const LOCK_JOB: &str = "
+SELECT j.state, j.unique_key IS NOT DISTINCT FROM '' AS standing,
+    j.due_at <= clock_timestamp() AS due FROM {s}{p}job j WHERE j.id = $1 FOR UPDATE";
+
+/// $1 id
+pub(super) const CANCEL_WAITING: &str = "
+UPDATE {s}{p}job SET state = 'cancelled', cancelled_at = clock_timestamp(),
+    finished_at = clock_timestamp(), last_outcome = 'cancelled',
+    prune_at = clock_timestamp() + {cancelled_keep}
+WHERE id = $1";
+
+/// $1 id. The run is told by its next heartbeat, which is not confirmed.
+pub(super) const CANCEL_RUNNING: &str = "
+UPDATE {s}{p}job SET cancelled_at = coalesce(cancelled_at, clock_timestamp()) WHERE id = $1";
+
+/// $1 id, whose row is locked. Nothing is written where another job has the key; it is answered.
+pub(super) const RETRY: &str = "
+WITH o AS (
+    SELECT o.id FROM {s}{p}job j JOIN {s}{p}job o ON o.task = j.task AND o.unique_key = j.unique_key
+    WHERE j.id = $1 AND o.id <> $1 AND o.state IN ('ready', 'running')
+), u AS (
+    UPDATE {s}{p}job SET state = 'ready', due_at = greatest(clock_timestamp(), hold_until),
+        attempt = CASE state WHEN 'ready' THEN attempt ELSE 0 END,
+        crashes = CASE state WHEN 'ready' THEN crashes ELSE 0 END,
+        refusals = CASE state WHEN 'ready' THEN refusals ELSE 0 END,
+        cancelled_at = NULL, prune_at = NULL
+    WHERE id = $1 AND NOT EXISTS (SELECT FROM o)
+)
+SELECT min(o.id) FROM o";
+
+/// $1 kind, $2 name
+pub(super) const PAUSE: &str = "
+INSERT INTO {s}{p}pause (kind, name) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+
+/// $1 kind, $2 name
+pub(super) const RESUME: &str = "DELETE FROM {s}{p}pause WHERE kind = $1 AND name = $2";
+
+pub(super) const PAUSED: &str = "SELECT kind, name FROM {s}{p}pause ORDER BY kind, name";
+
+/// $1 most. In small batches, so that nobody waits for its locks; several workers do not meet.
+pub(super) const PRUNE: &str = "
+WITH k AS (
+    SELECT id FROM {s}{p}job WHERE prune_at <= statement_timestamp()
+      AND state NOT IN ('ready', 'running')
+    ORDER BY prune_at LIMIT $1 FOR UPDATE SKIP LOCKED
+)
+DELETE FROM {s}{p}job WHERE id = ANY(ARRAY(SELECT k.id FROM k)) RETURNING id";
+
+/// $1 most. Side rows of runs that are over: a renewal may commit just after its end.
+pub(super) const PRUNE_BEATS: &str = "
+DELETE FROM {s}{p}heartbeat WHERE job_id IN (
+    SELECT h.job_id FROM {s}{p}heartbeat h
+    LEFT JOIN {s}{p}job j ON j.id = h.job_id AND j.fence = h.fence AND j.state = 'running'
+    WHERE j.id IS NULL AND h.lock_until < statement_timestamp() LIMIT $1
+    FOR UPDATE OF h SKIP LOCKED)";
+
+const JOB: &str = "
+SELECT j.id, j.task, j.state, j.payload, j.priority, nullif(j.unique_key, '') AS unique_key,
+    j.unique_key IS NOT DISTINCT FROM '' AS standing,
+    j.attempt, j.crashes, j.refusals, j.fence, j.lock_worker AS worker, j.last_outcome, j.last_error,
+    {due} AS due_at, {until} AS lock_until, {claimed_at} AS claimed_at,
+    {finished_at} AS finished_at, {created_at} AS created_at, {cancelled_at} AS cancelled_at
+FROM {s}{p}job j LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence";
+
+/// $1 id
+pub(super) fn job() -> String {
+    format!("{JOB} WHERE j.id = $1")
+}
+
+/// $1 task or NULL, $2 states, $3 whether these are ends, $4 before this id, $5 most. Few of the rows may be
+/// ended: those stand in an index of their own.
+pub(super) fn jobs() -> String {
+    format!(
+        "{JOB} WHERE ($1::text IS NULL OR j.task = $1) AND j.state = ANY($2::text[])
+  AND (NOT $3 OR j.prune_at IS NOT NULL) AND j.id < $4
+ORDER BY j.id DESC LIMIT $5"
+    )
+}

@@ -1,0 +1,86 @@
+//! What is done under a lease, and how it ends.
+
+/// $1 ids, $2 fences, $3 owners, $4 ttls in µs. KEY SHARE excludes takeover, finish and release, which
+/// all lock FOR UPDATE first, and skips a row that one of them has.
+/// A run that is to be cancelled is not renewed, and learns so.
+pub(super) const RENEW: &str = "
+WITH k AS (
+    SELECT j.id, j.fence, x.ttl
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[]) AS x(id, fence, owner, ttl)
+    JOIN {s}{p}job j ON j.id = x.id AND j.fence = x.fence AND j.lock_owner = x.owner
+    WHERE j.state = 'running' AND NOT {to_cancel} ORDER BY j.id FOR KEY SHARE OF j SKIP LOCKED
+)
+INSERT INTO {s}{p}heartbeat AS h (job_id, fence, lock_until)
+SELECT id, fence, clock_timestamp() + ttl * interval '1 microsecond' FROM k
+ON CONFLICT (job_id) DO UPDATE
+SET fence = excluded.fence,
+    lock_until = CASE WHEN h.fence = excluded.fence
+        THEN greatest(h.lock_until, excluded.lock_until) ELSE excluded.lock_until END
+WHERE h.fence <= excluded.fence
+RETURNING job_id";
+
+/// $1 ids, $2 fences, $3 owners, $4 next at in µs, $5 next in in µs, $6 outcomes, $7 errors, $8 states, $9 what
+/// counts, $10 how long to keep in µs, $11 holds in µs. A row that is locked, by its own late renewal or by a
+/// guarded transaction, is skipped and tried again: waiting for it here would hold up the whole batch, with the
+/// other rows locked already.
+pub(super) const FINISH: &str = "
+WITH e AS (
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[],
+        $6::text[], $7::text[], $8::text[], $9::smallint[], $10::bigint[], $11::bigint[])
+        AS e(id, fence, owner, next_at, next_in, outcome, error, state, counts, keep, hold)
+), k AS (
+    SELECT e.id, e.next_at, e.next_in, e.outcome, e.error, e.counts, e.keep, e.hold,
+        CASE WHEN e.state = 'ready' AND {to_cancel} THEN 'cancelled' ELSE e.state END AS state
+    FROM {s}{p}job j
+    JOIN e ON e.id = j.id AND e.fence = j.fence AND e.owner = j.lock_owner
+    WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+)
+UPDATE {s}{p}job j SET {ended}
+FROM k WHERE j.id = k.id
+RETURNING j.id";
+
+/// $1 ids, $2 fences, $3 owners: ends of which nothing is kept.
+pub(super) const FINISH_AWAY: &str = "
+WITH k AS (
+    SELECT j.id FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS e(id, fence, owner)
+    JOIN {s}{p}job j ON e.id = j.id AND e.fence = j.fence AND e.owner = j.lock_owner
+    WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+)
+DELETE FROM {s}{p}job j USING k WHERE j.id = k.id
+RETURNING j.id";
+
+/// $1 ids, $2 fences, $3 owners
+pub(super) const RELEASE: &str = "
+WITH k AS (
+    SELECT j.id FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS e(id, fence, owner)
+    JOIN {s}{p}job j ON e.id = j.id AND e.fence = j.fence AND e.owner = j.lock_owner
+    WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+)
+UPDATE {s}{p}job j
+SET state = CASE WHEN {to_cancel} THEN 'cancelled' ELSE 'ready' END,
+    prune_at = CASE WHEN {to_cancel} THEN clock_timestamp() + {cancelled_keep} END,
+    last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE j.last_outcome END,
+    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = greatest(j.attempt, 1) - 1
+FROM k WHERE j.id = k.id
+RETURNING j.id";
+
+/// $1 ids
+pub(super) const DROP_BEATS: &str = "DELETE FROM {s}{p}heartbeat WHERE job_id = ANY($1::bigint[])";
+
+/// $1 id, $2 fence, $3 owner, $4 time-out in ms: a process that is paused before its COMMIT does not hold
+/// the row for ever.
+pub(super) const GUARD: &str = "
+SELECT 1, set_config('idle_in_transaction_session_timeout', $4, true) FROM {s}{p}job
+WHERE id = $1 AND fence = $2 AND lock_owner = $3 AND state = 'running'";
+
+/// $1 id, $2 next at in µs, $3 next in in µs, $4 outcome, $5 state, $6 what counts, $7 how long to keep in µs, $8
+/// hold in µs. The row is locked by the guard. The side row stays: dropping it would wait for a renewal that is
+/// under way.
+pub(super) const COMPLETE: &str = "
+UPDATE {s}{p}job j SET {ended}
+FROM (SELECT $2::bigint AS next_at, $3::bigint AS next_in, $4::text AS outcome, NULL::text AS error,
+    $5::text AS state, $6::smallint AS counts, $7::bigint AS keep, $8::bigint AS hold) k
+WHERE j.id = $1";
+
+/// $1 token
+pub(super) const BY_TOKEN: &str = "SELECT id, fence, lock_owner AS owner FROM {s}{p}job WHERE state = 'running' AND lock_owner = $1";

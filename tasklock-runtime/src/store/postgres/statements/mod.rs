@@ -1,0 +1,143 @@
+//! The statements, written for Postgres. Their forms were tried under forced interleavings; what looks
+//! like it could be one statement fewer usually cannot (see [`crate::store`]).
+//!
+//! `statement_timestamp()` stands in predicates, where the index can serve it and where being a little
+//! early errs to the safe side; `clock_timestamp()` in what is written.
+
+mod claim;
+mod jobs;
+mod lease;
+
+use super::fragments::Fragments;
+use crate::fault;
+use crate::store::schema::Names;
+use crate::store::sql::Text;
+
+/// With a bound on the server's side, in the same round trip: a worker that is stopped, or cut off, in
+/// the midst of a transaction would else hold its row locks, and nobody could take over. A statement
+/// and no startup parameter, which poolers refuse.
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; \
+    SET LOCAL idle_in_transaction_session_timeout = '2s'; \
+    SELECT set_config('synchronous_commit', 'local', true) \
+    WHERE current_setting('synchronous_commit') = 'off'";
+
+/// $1 name, $2 fence; no row if a greater one is registered. In a foreign database. An equal fence is
+/// written too, so that a snapshot that had to wait for its lock fails; and where nothing is written, the
+/// row is locked all the same.
+pub(super) const REGISTER_FENCE: &str = "
+INSERT INTO tasklock_fence AS f (name, fence, updated_at) VALUES ($1, $2, clock_timestamp())
+ON CONFLICT (name) DO UPDATE SET fence = excluded.fence, updated_at = excluded.updated_at
+WHERE f.fence <= excluded.fence
+RETURNING f.fence";
+
+/// $1 name
+pub(super) const REGISTERED_FENCE: &str = "SELECT fence FROM tasklock_fence WHERE name = $1";
+
+/// $1 why. Fails, and so aborts the transaction; the reason stands in the server's log.
+pub(super) const ABORT: &str = "SELECT CAST($1::text AS bigint)";
+
+/// The statements with the tables' names in place.
+#[derive(Debug)]
+pub(super) struct Statements {
+    pub(super) now: Text,
+    pub(super) lock_limited: Text,
+    pub(super) claim_due: Text,
+    pub(super) lock_expired: Text,
+    pub(super) take_expired: Text,
+    pub(super) next_event: Text,
+    pub(super) renew: Text,
+    pub(super) finish: Text,
+    pub(super) finish_away: Text,
+    pub(super) release: Text,
+    pub(super) drop_beats: Text,
+    pub(super) guard: Text,
+    pub(super) guard_to_complete: Text,
+    pub(super) complete: Text,
+    pub(super) by_token: Text,
+    pub(super) identity: Text,
+    pub(super) declare: Text,
+    pub(super) reschedule: Text,
+    pub(super) trigger: Text,
+    pub(super) inspect: Text,
+    pub(super) standing: Text,
+    pub(super) enqueue: Text,
+    pub(super) key_taken: Text,
+    pub(super) lock_job: Text,
+    pub(super) cancel_waiting: Text,
+    pub(super) cancel_running: Text,
+    pub(super) retry: Text,
+    pub(super) pause: Text,
+    pub(super) resume: Text,
+    pub(super) paused: Text,
+    pub(super) prune: Text,
+    pub(super) prune_beats: Text,
+    pub(super) job: Text,
+    pub(super) jobs: Text,
+    /// What announcements are sent on.
+    pub(super) channel: String,
+    /// What the names of locks begin with.
+    pub(super) lock_prefix: String,
+}
+
+impl Statements {
+    pub(super) fn new(names: &Names) -> Self {
+        let fragments = Fragments::new();
+        let fill = |sql: &str| Text::from(fault::statement(names.fill(&fragments.fill(sql))));
+        Self {
+            now: fill("SELECT {now}"),
+            lock_limited: fill(claim::LOCK_LIMITED),
+            claim_due: fill(claim::CLAIM_DUE),
+            lock_expired: fill(claim::LOCK_EXPIRED),
+            take_expired: fill(claim::TAKE_EXPIRED),
+            next_event: fill(claim::NEXT_EVENT),
+            renew: fill(lease::RENEW),
+            finish: fill(lease::FINISH),
+            finish_away: fill(lease::FINISH_AWAY),
+            release: fill(lease::RELEASE),
+            drop_beats: fill(lease::DROP_BEATS),
+            guard: fill(&format!("{} FOR SHARE", lease::GUARD)),
+            guard_to_complete: fill(&format!("{} FOR NO KEY UPDATE", lease::GUARD)),
+            complete: fill(lease::COMPLETE),
+            by_token: fill(lease::BY_TOKEN),
+            identity: fill("SELECT id FROM {s}{p}store"),
+            declare: fill(jobs::DECLARE),
+            reschedule: fill(jobs::RESCHEDULE),
+            trigger: fill(jobs::TRIGGER),
+            inspect: fill(&format!("{} WHERE j.id = ANY($1::bigint[])", jobs::ROW)),
+            standing: fill(&format!(
+                "{} WHERE j.task = $1 AND j.unique_key = ''",
+                jobs::ROW
+            )),
+            enqueue: fill(jobs::ENQUEUE),
+            key_taken: fill(jobs::KEY_TAKEN),
+            lock_job: fill(jobs::LOCK_JOB),
+            cancel_waiting: fill(jobs::CANCEL_WAITING),
+            cancel_running: fill(jobs::CANCEL_RUNNING),
+            retry: fill(jobs::RETRY),
+            pause: fill(jobs::PAUSE),
+            resume: fill(jobs::RESUME),
+            paused: fill(jobs::PAUSED),
+            prune: fill(jobs::PRUNE),
+            prune_beats: fill(jobs::PRUNE_BEATS),
+            job: fill(&jobs::job()),
+            jobs: fill(&jobs::jobs()),
+            channel: match names.schema() {
+                // Schema and prefix are at most 40 bytes each, a channel's name 63.
+                Some(schema) => short(&format!("{schema}.{}", names.fill("{p}job"))),
+                None => names.fill("{p}job"),
+            },
+            lock_prefix: names.fill("{s}{p}task "),
+        }
+    }
+}
+
+/// Postgres cuts identifiers at 63 bytes; two long names must not become one channel.
+fn short(name: &str) -> String {
+    if name.len() <= 63 {
+        return name.to_owned();
+    }
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{}_{hash:016x}", &name[..46])
+}

@@ -1,0 +1,52 @@
+//! How work is taken, and when there will be some.
+//!
+//! ?1 is always [[task, queue, ttl in µs, limit], …].
+
+/// ?1 tasks. What no claim takes is left out, or it would be asked for without a pause. Where a task is at its
+/// limit, the next event is the end of a place's hold; the end of a run is seen, for it changes the file.
+pub(super) const NEXT_EVENT: &str = "
+WITH RECURSIVE {wanted}, {lane}
+SELECT {now} AS now, (SELECT {event} FROM (
+    SELECT (SELECT due_at FROM {p}job
+        WHERE state = 'ready' AND due_at IS NOT NULL AND task = lane.task
+          AND priority = lane.priority AND {claimable}
+        ORDER BY due_at LIMIT 1) AS at FROM lane
+    UNION ALL
+    SELECT min(j.hold_until) FROM t JOIN {p}job j ON j.task = t.task
+    WHERE t.room <= 0 AND j.hold_until > {now}
+    UNION ALL
+    SELECT min(lock_until) FROM {p}job
+    WHERE state = 'running' AND {claimable} AND task IN (SELECT task FROM t))) AS at";
+
+/// ?1 tasks. What may be taken of each task and priority, as far as something is due.
+pub(super) const LANES: &str = "
+WITH RECURSIVE {wanted}, {lane}
+SELECT task, priority, room FROM lane WHERE priority IS NOT NULL";
+
+/// ?1 task, ?2 priority, ?3 limit
+pub(super) const DUE: &str = "
+SELECT id, {due} AS due_at FROM {p}job
+WHERE state = 'ready' AND task = ?1 AND priority = ?2 AND due_at <= {now} AND {claimable}
+ORDER BY due_at LIMIT ?3";
+
+/// ?1 tasks, ?2 ids, ?3 token, ?4 worker
+pub(super) const CLAIM_DUE: &str = "
+UPDATE {p}job
+SET state = 'running', lock_owner = ?3, lock_worker = ?4, fence = fence + 1,
+    lock_until = {now} + {ttl}, attempt = {attempt_more}, claimed_at = {now}
+WHERE id IN (SELECT value FROM json_each(?2))
+RETURNING {claimed}";
+
+/// ?1 tasks, ?2 limit, ?3 token, ?4 worker. Rows whose lease has expired; not one that this very transaction has
+/// claimed, and that has expired since, for the process stood still in between.
+pub(super) const TAKE_EXPIRED: &str = "
+WITH {wanted}
+UPDATE {p}job
+SET lock_owner = ?3, lock_worker = ?4, fence = fence + 1, lock_until = {now} + {ttl},
+    attempt = {attempt_more}, crashes = {crash_more}, claimed_at = {now}
+WHERE id IN (
+    SELECT id FROM {p}job
+    WHERE state = 'running' AND lock_until < {now} AND lock_owner IS NOT ?3 AND {claimable}
+      AND task IN (SELECT task FROM t)
+    ORDER BY lock_until LIMIT ?2)
+RETURNING {claimed}";

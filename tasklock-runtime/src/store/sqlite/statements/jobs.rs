@@ -1,0 +1,110 @@
+//! Jobs as an application and its operators see them.
+
+/// ?1 task
+pub(super) const TRIGGER_READ: &str = "
+SELECT state <> 'ready', due_at IS NOT NULL AND due_at <= {now} FROM {p}job
+WHERE task = ?1 AND unique_key = ''";
+pub(super) const TRIGGER_WRITE: &str = "UPDATE {p}job SET due_at = max({now}, coalesce(hold_until, 0)) WHERE task = ?1 AND unique_key = '' AND state = 'ready'";
+
+/// ?1 task, ?2 schedule
+pub(super) const DECLARED: &str = "
+SELECT schedule IS ?2, state = 'ready' FROM {p}job WHERE task = ?1 AND unique_key = ''";
+/// ?1 task, ?2 schedule, ?3 due
+pub(super) const DECLARE: &str = "
+INSERT INTO {p}job (task, unique_key, schedule, due_at, created_at) VALUES (?1, '', ?2, ?3, {now})
+{taken} DO NOTHING";
+pub(super) const RESCHEDULE: &str = "
+UPDATE {p}job SET schedule = ?2, due_at = ?3
+WHERE task = ?1 AND unique_key = '' AND state = 'ready'";
+
+pub(super) const ROW: &str = "
+SELECT id, task, state = 'running' AS running, lock_owner AS owner, {fence} AS fence,
+    {attempts} AS attempt, {crashes} AS crashes, {to_cancel} AS to_cancel, last_outcome, last_error,
+    {due} AS due_at, {until} - {now} AS left_us
+FROM {p}job";
+
+/// ?1 [[task, payload, priority, key, due at, due in], …]. In this order, so that ids ascend in it. Nothing is
+/// written for a key that is taken.
+pub(super) const ENQUEUE: &str = "
+INSERT INTO {p}job (task, payload, priority, unique_key, due_at, created_at)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3,
+    coalesce(value ->> 4, {now} + (value ->> 5)), {now}
+FROM json_each(?1) WHERE true ORDER BY key
+{taken} DO NOTHING
+RETURNING id, task, unique_key";
+
+/// ?1 as above. Who has the keys.
+pub(super) const KEY_TAKEN: &str = "
+SELECT j.id, j.task, j.unique_key FROM json_each(?1) x
+JOIN {p}job j ON j.task = x.value ->> 0 AND j.unique_key = x.value ->> 3
+WHERE j.unique_key IS NOT NULL AND j.state IN ('ready', 'running')";
+
+/// ?1 id
+pub(super) const JOB_STATE: &str = "
+SELECT state, unique_key IS '', due_at IS NOT NULL AND due_at <= {now} FROM {p}job WHERE id = ?1";
+
+/// ?1 id
+pub(super) const CANCEL_WAITING: &str = "
+UPDATE {p}job SET state = 'cancelled', cancelled_at = {now}, finished_at = {now},
+    last_outcome = 'cancelled', prune_at = {now} + {cancelled_keep}
+WHERE id = ?1";
+
+/// ?1 id. The run is told by its next heartbeat, which is not confirmed.
+pub(super) const CANCEL_RUNNING: &str =
+    "UPDATE {p}job SET cancelled_at = coalesce(cancelled_at, {now}) WHERE id = ?1";
+
+/// ?1 id. The other job that has the key.
+pub(super) const KEY_HOLDER: &str = "
+SELECT o.id FROM {p}job j JOIN {p}job o ON o.task = j.task AND o.unique_key = j.unique_key
+WHERE j.id = ?1 AND o.id <> ?1 AND o.unique_key IS NOT NULL AND o.state IN ('ready', 'running')";
+
+/// ?1 id
+pub(super) const RETRY: &str = "
+UPDATE {p}job SET state = 'ready', due_at = max({now}, coalesce(hold_until, 0)),
+    attempt = CASE state WHEN 'ready' THEN attempt ELSE 0 END,
+    crashes = CASE state WHEN 'ready' THEN crashes ELSE 0 END,
+    refusals = CASE state WHEN 'ready' THEN refusals ELSE 0 END,
+    cancelled_at = NULL, prune_at = NULL
+WHERE id = ?1";
+
+/// ?1 kind, ?2 name
+pub(super) const PAUSE: &str = "
+INSERT INTO {p}pause (kind, name, paused_at) VALUES (?1, ?2, {now}) ON CONFLICT DO NOTHING";
+
+/// ?1 kind, ?2 name
+pub(super) const RESUME: &str = "DELETE FROM {p}pause WHERE kind = ?1 AND name = ?2";
+
+pub(super) const PAUSED: &str = "SELECT kind, name FROM {p}pause ORDER BY kind, name";
+
+/// ?1 most. In small batches, so that nobody waits for the write lock for long.
+pub(super) const PRUNE: &str = "
+DELETE FROM {p}job WHERE id IN (
+    SELECT id FROM {p}job WHERE prune_at <= {now} AND state NOT IN ('ready', 'running')
+    ORDER BY prune_at LIMIT ?1)";
+
+/// Whether there is something to delete: looking takes no write lock.
+pub(super) const PRUNABLE: &str = "
+SELECT EXISTS (SELECT 1 FROM {p}job WHERE prune_at <= {now} AND state NOT IN ('ready', 'running'))";
+
+const JOB: &str = "
+SELECT id, task, state, payload, priority, nullif(unique_key, '') AS unique_key,
+    unique_key IS '' AS standing, {attempts} AS attempt, {crashes} AS crashes,
+    {refusals} AS refusals, {fence} AS fence, lock_worker AS worker, last_outcome, last_error,
+    {due} AS due_at, {until} AS lock_until, {claimed_at} AS claimed_at,
+    {finished_at} AS finished_at, {created_at} AS created_at, {cancelled_at} AS cancelled_at
+FROM {p}job";
+
+/// ?1 id
+pub(super) fn job() -> String {
+    format!("{JOB} WHERE id = ?1")
+}
+
+/// ?1 task or NULL, ?2 states, ?3 whether these are ends, ?4 before this id, ?5 most. Few of the rows may be ended:
+/// those stand in an index of their own.
+pub(super) fn jobs() -> String {
+    format!(
+        "{JOB} WHERE (?1 IS NULL OR task = ?1) AND state IN (SELECT value FROM json_each(?2))
+  AND (NOT ?3 OR prune_at IS NOT NULL) AND id < ?4
+ORDER BY id DESC LIMIT ?5"
+    )
+}

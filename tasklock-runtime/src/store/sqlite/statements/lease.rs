@@ -1,0 +1,65 @@
+//! What is done under a lease, and how it ends.
+
+/// ?1 [[id, fence, owner, ttl in µs], …]. A run that is to be cancelled is not renewed, and learns so.
+pub(super) const RENEW: &str = "
+UPDATE {p}job SET lock_until = max(lock_until, {now} + e.ttl)
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner, value ->> 3 AS ttl
+    FROM json_each(?1)) AS e
+WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND state = 'running'
+    AND NOT {to_cancel}
+RETURNING id";
+
+/// ?1 [[id, fence, owner, next at, next in, outcome, error, state, what counts, keep, hold], …], spans in µs. What
+/// counts: 0, attempts start anew; 1, this one counts; 2, it does not; 3, it was a refusal.
+pub(super) const FINISH: &str = "
+UPDATE {p}job
+SET state = {becomes}, lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
+    attempt = CASE e.counts WHEN 0 THEN 0 WHEN 1 THEN attempt ELSE max(attempt - 1, 0) END,
+    crashes = CASE e.counts WHEN 0 THEN 0 ELSE crashes END,
+    refusals = CASE e.counts WHEN 0 THEN 0 WHEN 3 THEN {refusal_more} ELSE refusals END,
+    finished_at = {now}, last_outcome = e.outcome, last_error = e.error,
+    hold_until = CASE WHEN {hold} > {now} THEN {hold} END,
+    due_at = CASE WHEN {becomes} <> 'ready' THEN due_at
+        WHEN e.next_at IS NULL AND e.next_in IS NULL THEN NULL
+        ELSE max(coalesce(e.next_at, {now} + e.next_in), coalesce({hold}, {first})) END,
+    prune_at = CASE WHEN {becomes} <> 'ready' THEN
+        max({now} + coalesce(e.keep, {cancelled_keep}), coalesce({hold}, {first})) END
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner, value ->> 3 AS next_at,
+        value ->> 4 AS next_in, value ->> 5 AS outcome, value ->> 6 AS error,
+        value ->> 7 AS becomes, value ->> 8 AS counts, value ->> 9 AS keep, value ->> 10 AS hold
+    FROM json_each(?1)) AS e
+WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND state = 'running'
+RETURNING id";
+
+/// ?1 [[id, fence, owner], …]: ends of which nothing is kept.
+pub(super) const FINISH_AWAY: &str = "
+DELETE FROM {p}job
+WHERE id IN (SELECT value ->> 0 FROM json_each(?1)) AND state = 'running'
+  AND (id, fence, lock_owner) IN
+      (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1))
+RETURNING id";
+
+/// ?1 [[id, fence, owner], …]
+pub(super) const RELEASE: &str = "
+UPDATE {p}job
+SET state = CASE WHEN {to_cancel} THEN 'cancelled' ELSE 'ready' END,
+    prune_at = CASE WHEN {to_cancel} THEN {now} + {cancelled_keep} END,
+    last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE last_outcome END,
+    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0)
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner FROM json_each(?1)) AS e
+WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND state = 'running'
+RETURNING id";
+
+/// ?1 id, ?2 fence, ?3 owner. It writes, and changes nothing.
+pub(super) const GUARD: &str = "
+UPDATE {p}job SET fence = fence
+WHERE id = ?1 AND fence = ?2 AND lock_owner = ?3 AND state = 'running' RETURNING 1";
+
+/// ?1 token
+pub(super) const ABANDON: &str = "
+UPDATE {p}job
+SET state = CASE WHEN {to_cancel} THEN 'cancelled' ELSE 'ready' END,
+    prune_at = CASE WHEN {to_cancel} THEN {now} + {cancelled_keep} END,
+    last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE last_outcome END,
+    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0)
+WHERE state = 'running' AND lock_owner = ?1";
