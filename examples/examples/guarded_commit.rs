@@ -21,24 +21,20 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
-use std::sync::{OnceLock, mpsc};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use sqlx::SqlitePool;
 use tasklock_examples::show_logs;
-use tasklock_runtime::{BoxError, LeaseContext, Runtime, TaskResult, locked_task};
-
-/// Handlers take no parameter but the lease as yet, so it is a static.
-static POOL: OnceLock<SqlitePool> = OnceLock::new();
+use tasklock_runtime::{BoxError, LeaseContext, Runtime, State, TaskResult, locked_task};
 
 /// Books one entry.
 #[locked_task(ttl = "2s", heartbeat = "500ms", after = "1h", on_lost = "signal")]
-async fn book(lease: LeaseContext) -> TaskResult {
+async fn book(lease: LeaseContext, pool: State<SqlitePool>) -> TaskResult {
     println!("works, fence {}", lease.fence());
     tokio::time::sleep(Duration::from_secs(1)).await; // the work
 
-    let pool = POOL.get().ok_or("main() sets it before it runs tasks")?;
     let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
     sqlx::query("INSERT INTO entry (fence) VALUES ($1)")
         .bind(lease.fence())
@@ -67,8 +63,11 @@ async fn main() -> Result<(), BoxError> {
 async fn work(url: &str) -> Result<(), BoxError> {
     show_logs();
     let pool = SqlitePool::connect(url).await?;
-    let pool = POOL.get_or_init(|| pool).clone();
-    let runtime = Runtime::builder().pool(pool).build().await?;
+    let runtime = Runtime::builder()
+        .pool(pool.clone())
+        .state(pool)
+        .build()
+        .await?;
     let shutdown = runtime.shutdown_handle();
     thread::spawn(move || {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());

@@ -16,11 +16,10 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::OnceLock;
 
 use sqlx::AnyPool;
 use tasklock_examples::{database_url_or, eurofxref, jobs, show_logs};
-use tasklock_runtime::{BoxError, LeaseContext, Runtime, TaskResult, locked_task};
+use tasklock_runtime::{BoxError, LeaseContext, Runtime, State, TaskResult, locked_task};
 
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS rates (
@@ -35,18 +34,15 @@ const UPSERT: &str = "
 INSERT INTO rates (day, currency, rate) VALUES ($1, $2, $3)
 ON CONFLICT (day, currency) DO UPDATE SET rate = excluded.rate WHERE rates.rate <> excluded.rate";
 
+/// What the handler needs.
 struct App {
     pool: AnyPool,
     file: PathBuf,
 }
 
-/// What the handler needs. Handlers take no parameter but the lease as yet, so it is a static.
-static APP: OnceLock<App> = OnceLock::new();
-
 /// Imports the file.
 #[locked_task(ttl = "30s", every = "5s")]
-async fn import_rates(lease: LeaseContext) -> TaskResult {
-    let app = APP.get().ok_or("main() sets it before it runs tasks")?;
+async fn import_rates(lease: LeaseContext, app: State<App>) -> TaskResult {
     // Read to its end before anything is written: a mistake in the last line costs nothing.
     let rates = eurofxref::read(&app.file)?;
 
@@ -84,9 +80,15 @@ async fn main() -> Result<ExitCode, BoxError> {
     sqlx::any::install_default_drivers();
 
     let url = database_url_or("sqlite://rates.db");
-    let runtime = Runtime::builder().database_url(&*url).build().await?;
-    let pool = AnyPool::connect(&url).await?;
-    let app = APP.get_or_init(|| App { pool, file });
+    let pool = AnyPool::connect(&format!("{url}{}", create(&url))).await?;
+    let runtime = Runtime::builder()
+        .database_url(&*url)
+        .state(App {
+            pool,
+            file,
+        })
+        .build()
+        .await?;
     if !once {
         runtime.run().await?;
         return Ok(ExitCode::SUCCESS);
@@ -94,7 +96,7 @@ async fn main() -> Result<ExitCode, BoxError> {
 
     let (client, shutdown) = (runtime.client(), runtime.shutdown_handle());
     let running = tokio::spawn(runtime.run());
-    let imported = jobs::trigger_and_wait(&client, &app.pool, import_rates::NAME).await?;
+    let imported = jobs::trigger_and_wait(&client, import_rates::NAME).await?;
     shutdown.shutdown();
     running.await??;
     Ok(match imported {
@@ -104,6 +106,15 @@ async fn main() -> Result<ExitCode, BoxError> {
             ExitCode::FAILURE
         }
     })
+}
+
+/// A SQLite file that is not there is made, by whoever opens it first.
+fn create(url: &str) -> &'static str {
+    if url.starts_with("sqlite:") && !url.contains('?') {
+        "?mode=rwc"
+    } else {
+        ""
+    }
 }
 
 /// `[--once] [path]`
