@@ -83,10 +83,7 @@ async fn main() -> Result<ExitCode, BoxError> {
     let pool = AnyPool::connect(&format!("{url}{}", create(&url))).await?;
     let runtime = Runtime::builder()
         .database_url(&*url)
-        .state(App {
-            pool,
-            file,
-        })
+        .state(App { pool, file })
         .build()
         .await?;
     if !once {

@@ -117,7 +117,6 @@ async fn main() -> Result<(), BoxError> {
         pool,
         client: runtime.client(),
     };
-    let shutdown = runtime.shutdown_handle();
     let routes = Router::new()
         .route("/orders", post(create))
         .route("/orders/{id}", get(show))
@@ -127,11 +126,10 @@ async fn main() -> Result<(), BoxError> {
     let listener = tokio::net::TcpListener::bind(format!("127.0.0.1:{port}")).await?;
     println!("listening on {}", listener.local_addr()?);
 
-    // The runtime listens to Ctrl-C and SIGTERM, and drains; then the server ends, too.
+    // The runtime hears Ctrl-C and SIGTERM, and drains; then the server ends, too.
     let serving = tokio::spawn(async move { axum::serve(listener, routes).await });
     let ran = runtime.run().await;
     serving.abort();
-    drop(shutdown);
     Ok(ran?)
 }
 

@@ -66,7 +66,10 @@ impl Runtime {
     /// A client on the same store.
     #[must_use]
     pub fn client(&self) -> Client {
-        Client::of(self.worker.store.clone(), self.worker.settings.payload_limit)
+        Client::of(
+            self.worker.store.clone(),
+            self.worker.settings.payload_limit,
+        )
     }
 
     /// A handle that stops the runtime.
