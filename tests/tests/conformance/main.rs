@@ -13,12 +13,16 @@ mod world;
 mod claim;
 mod clock;
 mod declare;
+mod ends;
+mod enqueue;
 mod fence;
 mod finish;
 mod guard;
+mod limits;
 mod locks;
 mod names;
 mod odd_rows;
+mod priority;
 mod release;
 mod renew;
 mod schema;
@@ -26,6 +30,7 @@ mod stale;
 mod storm;
 mod takeover;
 mod trigger;
+mod unique;
 mod wait;
 mod watch;
 
@@ -74,6 +79,51 @@ macro_rules! suite {
                     eight_claimers_get_disjoint_rows,
                     each_task_has_its_own_ttl,
                     the_row_says_who_holds_it,
+                }
+                enqueue {
+                    what_was_enqueued_is_read_back,
+                    nothing_is_enqueued_by_an_empty_call,
+                    it_falls_due_when_it_was_told,
+                    any_text_is_kept,
+                    ids_are_in_the_order_of_the_call,
+                    all_of_a_call_or_none,
+                    a_hundred_thousand_by_one_call,
+                }
+                unique {
+                    a_key_is_taken_while_its_job_waits_or_runs,
+                    a_key_is_its_tasks_own,
+                    one_key_many_times_in_one_call,
+                    sixteen_enqueue_ten_keys,
+                    opposite_orders_do_not_wait_in_a_circle,
+                }
+                priority {
+                    a_point_is_a_second_ahead,
+                    over_all_tasks,
+                    an_old_job_comes_before_a_new_one,
+                    many_priorities,
+                    what_is_not_due_is_not_in_the_way,
+                    no_time_if_rows_of_any_priority_were_left_behind,
+                }
+                limits {
+                    it_is_reached_and_no_more,
+                    each_task_has_its_own,
+                    a_full_task_leaves_the_others_their_share,
+                    an_expired_run_keeps_its_place_until_it_is_taken,
+                    eight_claimers_never_exceed_it,
+                    a_freed_place_is_announced,
+                    a_hold_keeps_the_place,
+                }
+                ends {
+                    an_ended_job_stays_with_what_is_known_of_it,
+                    a_job_of_which_nothing_is_kept_is_gone,
+                    an_attempt_counts_as_it_was_told,
+                    the_same_work_again_after_a_while,
+                    a_cancelled_run_is_not_done_again,
+                    a_cancelled_run_that_is_given_back_is_cancelled,
+                    a_cancelled_run_may_still_end_otherwise,
+                    a_standing_job_never_ends,
+                    a_hold_delays_the_next_run,
+                    one_call_may_hold_every_end,
                 }
                 wait {
                     none_without_anything_to_wait_for,

@@ -1,5 +1,7 @@
 //! The steps that cases are made of.
 
+mod queue;
+
 use std::fmt::Debug;
 use std::time::Duration;
 
@@ -9,6 +11,10 @@ use tasklock_runtime::store::{
 };
 use tasklock_runtime::{LeaseKey, Next, OwnerToken};
 use tasklock_test_support::wait::eventually_async;
+
+pub(crate) use queue::{
+    ends, enqueue, enqueue_due, finish, finished, job, limited, new, started, then, watch, with_key,
+};
 
 /// A lease that does not expire within a test.
 pub(crate) const LONG: Duration = Duration::from_secs(60);

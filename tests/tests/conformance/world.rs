@@ -6,8 +6,11 @@ use std::sync::{Arc, Weak};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use tasklock_runtime::store::{JobRow, Options, Pool, Source, Store, connect};
 use tasklock_runtime::{Error, Memory};
+use tasklock_test_support::wait::eventually_async;
 use tasklock_test_support::{postgres, sqlite};
 use tokio::sync::Mutex;
+
+use crate::steps::BOUND;
 
 /// Settings of a server that the store must not depend on. The functions come before the server's own
 /// in the search path, so that the database's clock is an hour ahead.
@@ -186,6 +189,21 @@ impl World {
     }
 }
 
+impl World {
+    /// Waits until so many wait for a lock in this world's tables, or in a queue behind each other for one.
+    pub(crate) async fn waiting(&self, sql: &mut Sql, count: i64) {
+        let Base::Postgres { schema, .. } = &self.base else {
+            panic!("only Postgres tells who waits");
+        };
+        let waiting = format!(
+            "SELECT count(DISTINCT w.pid) FROM pg_locks w JOIN pg_locks t ON t.pid = w.pid
+             WHERE NOT w.granted AND t.relation = '{schema}.tasklock_job'::regclass"
+        );
+        let look = async || (sql.number(&waiting).await >= count).then_some(());
+        eventually_async(BOUND, look).await;
+    }
+}
+
 /// A connection beside the store's.
 pub(crate) enum Sql {
     Sqlite(SqliteConnection),
@@ -200,6 +218,16 @@ impl Sql {
             Self::Postgres(connection) => connection.execute(statement).await.map(drop),
         }
         .unwrap();
+    }
+
+    /// The one number that a query answers.
+    pub(crate) async fn number(&mut self, query: &str) -> i64 {
+        let query = sqlx::AssertSqlSafe(query.to_owned());
+        match self {
+            Self::Sqlite(connection) => sqlx::query_scalar(query).fetch_one(connection).await,
+            Self::Postgres(connection) => sqlx::query_scalar(query).fetch_one(connection).await,
+        }
+        .unwrap()
     }
 
     /// The one text that a query answers.

@@ -62,7 +62,8 @@ pub(super) fn cancel(job: &mut Stored, now: i64) {
     job.cancelled_at.get_or_insert(now);
     job.finished_at = Some(now);
     job.last_outcome = Some("cancelled".into());
-    job.prune_at = Some(now.saturating_add(micros(CANCELLED_KEEP)));
+    let prune_at = now.saturating_add(micros(CANCELLED_KEEP));
+    job.prune_at = Some(prune_at.max(job.hold_until.unwrap_or(prune_at)));
 }
 
 fn end_run(job: &mut Stored, end: &Finish, now: i64) {

@@ -44,7 +44,8 @@ impl Store for Memory {
             if let Some((_, job)) = rows.standing(&declared.task) {
                 if job.schedule.as_ref() != Some(&declared.schedule) && job.lease.is_none() {
                     job.schedule = Some(declared.schedule.clone());
-                    job.due_at = declared.if_changed;
+                    let held = |due: i64| due.max(job.hold_until.unwrap_or(due));
+                    job.due_at = declared.if_changed.map(held);
                 }
                 continue;
             }

@@ -5,10 +5,10 @@ use crate::store::sql::{FIRST, LAST};
 
 /// $1 tasks, $2 queues, $3 limits: what may be taken of each task that is not paused; no limit, no room.
 const WANTED: &str = "t AS MATERIALIZED (
-    SELECT w.task, w.most - (
+    SELECT w.task, CASE WHEN w.most IS NOT NULL THEN w.most - (
         (SELECT count(*) FROM {s}{p}job j WHERE j.state = 'running' AND j.task = w.task)
         + (SELECT count(*) FROM {s}{p}job j WHERE j.task = w.task AND j.state <> 'running'
-           AND j.hold_until > statement_timestamp())) AS room
+           AND j.hold_until > statement_timestamp())) END AS room
     FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w(task, queue, most)
     WHERE {unpaused}
 )";
@@ -58,8 +58,8 @@ const ENDED: &str = "state = k.state, lock_owner = NULL, lock_worker = NULL, loc
         WHEN k.next_at IS NULL AND k.next_in IS NULL THEN NULL
         ELSE greatest(timestamptz 'epoch' + k.next_at * interval '1 microsecond',
             clock_timestamp() + k.next_in * interval '1 microsecond', {hold}) END,
-    prune_at = CASE WHEN k.state <> 'ready' THEN
-        greatest(clock_timestamp() + k.keep * interval '1 microsecond', {hold}) END";
+    prune_at = CASE WHEN k.state <> 'ready' THEN greatest(clock_timestamp()
+        + coalesce(k.keep * interval '1 microsecond', {cancelled_keep}), {hold}) END";
 
 /// The parts in braces that are not names of tables.
 pub(super) struct Fragments(Vec<(&'static str, String)>);

@@ -105,7 +105,6 @@ impl PgStore {
         }
         sqlx::query_scalar(&self.statements.lock_limited)
             .bind(limited)
-            .bind(&self.statements.lock_prefix)
             .fetch_all(&mut **tx)
             .await
     }

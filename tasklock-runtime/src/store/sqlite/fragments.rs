@@ -10,10 +10,10 @@ use crate::store::sql::{FIRST, LAST};
 const WANTED: &str = "w AS (
     SELECT value ->> 0 AS task, value ->> 1 AS queue, value ->> 3 AS most FROM json_each(?1)
 ), t AS MATERIALIZED (
-    SELECT w.task, w.most - (
+    SELECT w.task, CASE WHEN w.most IS NOT NULL THEN w.most - (
         (SELECT count(*) FROM {p}job j WHERE j.state = 'running' AND j.task = w.task)
         + (SELECT count(*) FROM {p}job j WHERE j.task = w.task AND j.state <> 'running'
-           AND j.hold_until > {now})) AS room
+           AND j.hold_until > {now})) END AS room
     FROM w WHERE NOT EXISTS (SELECT 1 FROM {p}pause p
         WHERE (p.kind = 'task' AND p.name = w.task) OR (p.kind = 'queue' AND p.name = w.queue))
 )";

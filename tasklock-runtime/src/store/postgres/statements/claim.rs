@@ -3,14 +3,15 @@
 //! The common parts of a query, in their order (`{wanted}`, `{lane}`, `{seen}`), are fragments: what may be
 //! taken of each task, the priorities that wait in it, and the first rows of each in the order of `rank`.
 
-/// $1 limited tasks, $2 prefix of the lock's name. Two claims that count the runs of one task must not do so
+/// $1 limited tasks. The lock's name has the store's id in it, for there may be other stores in the database. Two claims that count the runs of one task must not do so
 /// at once. Who does not get the lock leaves the task alone for this time; it goes with the transaction,
 /// after its commit can be seen. Where nothing waits, nothing is locked.
 pub(super) const LOCK_LIMITED: &str = "
 SELECT w.task FROM unnest($1::text[]) AS w(task)
 WHERE CASE WHEN EXISTS (SELECT FROM {s}{p}job j
         WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = w.task)
-    THEN pg_try_advisory_xact_lock(hashtextextended(concat($2::text, w.task), 7308895142330199907))
+    THEN pg_try_advisory_xact_lock(hashtextextended(
+        concat((SELECT i.id FROM {s}{p}store i), w.task), 7308895142330199907))
     ELSE false END";
 
 /// $1 tasks, $2 queues, $3 limits, $4 limited tasks that are locked, $5 ttls in µs, $6 limit, $7 token,

@@ -30,8 +30,8 @@ WITH d AS (
     WHERE j.unique_key = '' AND j.state = 'ready' AND j.schedule IS DISTINCT FROM d.schedule
     ORDER BY j.id FOR UPDATE OF j
 )
-UPDATE {s}{p}job j SET schedule = k.schedule,
-    due_at = timestamptz 'epoch' + k.if_changed * interval '1 microsecond'
+UPDATE {s}{p}job j SET schedule = k.schedule, due_at = CASE WHEN k.if_changed IS NOT NULL THEN
+    greatest(timestamptz 'epoch' + k.if_changed * interval '1 microsecond', j.hold_until) END
 FROM k WHERE j.id = k.id";
 
 pub(super) const ROW: &str = "
@@ -69,7 +69,7 @@ SELECT j.state, j.unique_key IS NOT DISTINCT FROM '' AS standing,
 pub(super) const CANCEL_WAITING: &str = "
 UPDATE {s}{p}job SET state = 'cancelled', cancelled_at = clock_timestamp(),
     finished_at = clock_timestamp(), last_outcome = 'cancelled',
-    prune_at = clock_timestamp() + {cancelled_keep}
+    prune_at = greatest(clock_timestamp() + {cancelled_keep}, hold_until)
 WHERE id = $1";
 
 /// $1 id. The run is told by its next heartbeat, which is not confirmed.
@@ -104,7 +104,7 @@ pub(super) const PAUSED: &str = "SELECT kind, name FROM {s}{p}pause ORDER BY kin
 pub(super) const PRUNE: &str = "
 WITH k AS (
     SELECT id FROM {s}{p}job WHERE prune_at <= statement_timestamp()
-      AND state NOT IN ('ready', 'running')
+      AND state IN ('done', 'dead', 'cancelled')
     ORDER BY prune_at LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 DELETE FROM {s}{p}job WHERE id = ANY(ARRAY(SELECT k.id FROM k)) RETURNING id";

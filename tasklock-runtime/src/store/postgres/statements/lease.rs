@@ -60,6 +60,7 @@ UPDATE {s}{p}job j
 SET state = CASE WHEN {to_cancel} THEN 'cancelled' ELSE 'ready' END,
     prune_at = CASE WHEN {to_cancel} THEN clock_timestamp() + {cancelled_keep} END,
     last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE j.last_outcome END,
+    finished_at = CASE WHEN {to_cancel} THEN clock_timestamp() ELSE j.finished_at END,
     lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = greatest(j.attempt, 1) - 1
 FROM k WHERE j.id = k.id
 RETURNING j.id";

@@ -75,8 +75,6 @@ pub(super) struct Statements {
     pub(super) jobs: Text,
     /// What announcements are sent on.
     pub(super) channel: String,
-    /// What the names of locks begin with.
-    pub(super) lock_prefix: String,
 }
 
 impl Statements {
@@ -126,7 +124,6 @@ impl Statements {
                 Some(schema) => short(&format!("{schema}.{}", names.fill("{p}job"))),
                 None => names.fill("{p}job"),
             },
-            lock_prefix: names.fill("{s}{p}task "),
         }
     }
 }

@@ -14,7 +14,8 @@ pub(super) const DECLARE: &str = "
 INSERT INTO {p}job (task, unique_key, schedule, due_at, created_at) VALUES (?1, '', ?2, ?3, {now})
 {taken} DO NOTHING";
 pub(super) const RESCHEDULE: &str = "
-UPDATE {p}job SET schedule = ?2, due_at = ?3
+UPDATE {p}job SET schedule = ?2,
+    due_at = CASE WHEN ?3 IS NOT NULL THEN max(?3, coalesce(hold_until, ?3)) END
 WHERE task = ?1 AND unique_key = '' AND state = 'ready'";
 
 pub(super) const ROW: &str = "
@@ -46,7 +47,7 @@ SELECT state, unique_key IS '', due_at IS NOT NULL AND due_at <= {now} FROM {p}j
 /// ?1 id
 pub(super) const CANCEL_WAITING: &str = "
 UPDATE {p}job SET state = 'cancelled', cancelled_at = {now}, finished_at = {now},
-    last_outcome = 'cancelled', prune_at = {now} + {cancelled_keep}
+    last_outcome = 'cancelled', prune_at = max({now} + {cancelled_keep}, coalesce(hold_until, 0))
 WHERE id = ?1";
 
 /// ?1 id. The run is told by its next heartbeat, which is not confirmed.
@@ -79,12 +80,12 @@ pub(super) const PAUSED: &str = "SELECT kind, name FROM {p}pause ORDER BY kind, 
 /// ?1 most. In small batches, so that nobody waits for the write lock for long.
 pub(super) const PRUNE: &str = "
 DELETE FROM {p}job WHERE id IN (
-    SELECT id FROM {p}job WHERE prune_at <= {now} AND state NOT IN ('ready', 'running')
+    SELECT id FROM {p}job WHERE prune_at <= {now} AND state IN ('done', 'dead', 'cancelled')
     ORDER BY prune_at LIMIT ?1)";
 
 /// Whether there is something to delete: looking takes no write lock.
 pub(super) const PRUNABLE: &str = "
-SELECT EXISTS (SELECT 1 FROM {p}job WHERE prune_at <= {now} AND state NOT IN ('ready', 'running'))";
+SELECT EXISTS (SELECT 1 FROM {p}job WHERE prune_at <= {now} AND state IN ('done', 'dead', 'cancelled'))";
 
 const JOB: &str = "
 SELECT id, task, state, payload, priority, nullif(unique_key, '') AS unique_key,

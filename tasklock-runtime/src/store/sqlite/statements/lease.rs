@@ -45,6 +45,7 @@ UPDATE {p}job
 SET state = CASE WHEN {to_cancel} THEN 'cancelled' ELSE 'ready' END,
     prune_at = CASE WHEN {to_cancel} THEN {now} + {cancelled_keep} END,
     last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE last_outcome END,
+    finished_at = CASE WHEN {to_cancel} THEN {now} ELSE finished_at END,
     lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0)
 FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner FROM json_each(?1)) AS e
 WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND state = 'running'
@@ -61,5 +62,6 @@ UPDATE {p}job
 SET state = CASE WHEN {to_cancel} THEN 'cancelled' ELSE 'ready' END,
     prune_at = CASE WHEN {to_cancel} THEN {now} + {cancelled_keep} END,
     last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE last_outcome END,
+    finished_at = CASE WHEN {to_cancel} THEN {now} ELSE finished_at END,
     lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0)
 WHERE state = 'running' AND lock_owner = ?1";
