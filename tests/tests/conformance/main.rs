@@ -22,11 +22,14 @@ mod limits;
 mod locks;
 mod names;
 mod odd_rows;
+mod pause;
 mod priority;
+mod prune;
 mod release;
 mod renew;
 mod schema;
 mod stale;
+mod steer;
 mod storm;
 mod takeover;
 mod trigger;
@@ -124,6 +127,30 @@ macro_rules! suite {
                     a_standing_job_never_ends,
                     a_hold_delays_the_next_run,
                     one_call_may_hold_every_end,
+                }
+                steer {
+                    jobs_are_listed_the_newest_first,
+                    a_waiting_job_is_cancelled_at_once,
+                    a_cancel_says_what_it_found,
+                    a_cancelled_run_is_not_renewed_and_learns_why,
+                    who_takes_a_cancelled_run_over_is_told,
+                    an_ended_job_is_run_anew,
+                    a_retry_says_what_it_found,
+                    a_retry_does_not_take_a_key,
+                    steering_is_announced,
+                }
+                pause {
+                    what_is_paused_starts_no_run,
+                    pausing_twice_is_pausing_once,
+                    no_run_of_what_is_paused_is_taken_over,
+                    a_pause_is_not_waited_for,
+                    a_resumed_task_is_announced,
+                }
+                prune {
+                    only_what_has_been_kept_for_long_enough,
+                    nothing_that_waits_or_runs,
+                    several_delete_each_row_once,
+                    renewals_of_what_is_over_go_too,
                 }
                 wait {
                     none_without_anything_to_wait_for,
