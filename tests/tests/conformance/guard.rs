@@ -17,7 +17,7 @@ const POSTGRES: &[&str] = &[
 ];
 const SQLITE: &[&str] = &["BEGIN IMMEDIATE", "BEGIN"];
 
-fn begins(sql: &Sql) -> &'static [&'static str] {
+pub(crate) fn begins(sql: &Sql) -> &'static [&'static str] {
     match sql {
         Sql::Sqlite(_) => SQLITE,
         Sql::Postgres(_) => POSTGRES,

@@ -36,6 +36,7 @@ mod trigger;
 mod unique;
 mod wait;
 mod watch;
+mod within;
 
 macro_rules! cases {
     ($world:ident: $($group:ident { $($case:ident),+ $(,)? })+) => {
@@ -127,6 +128,14 @@ macro_rules! suite {
                     a_standing_job_never_ends,
                     a_hold_delays_the_next_run,
                     one_call_may_hold_every_end,
+                }
+                within {
+                    it_is_there_when_the_transaction_commits,
+                    workers_are_woken_at_the_commit_and_not_before,
+                    another_databases_transaction_is_refused,
+                    a_key_of_an_open_transaction_is_waited_for,
+                    a_key_that_the_snapshot_does_not_show,
+                    a_transaction_that_begins_with_it_waits_for_its_turn,
                 }
                 steer {
                     jobs_are_listed_the_newest_first,

@@ -171,12 +171,16 @@ async fn insert(
     for mut chunk in batch.keyed_chunks() {
         for _ in 0..TRIES {
             let new = write(connection, statements, &batch.jobs_of(&chunk)).await?;
-            let columns = NewJobs::of(&batch.jobs_of(&chunk));
-            let taken: Vec<Written> = sqlx::query_as(&statements.key_taken)
-                .bind(&columns.tasks)
-                .bind(&columns.keys)
-                .fetch_all(&mut *connection)
-                .await?;
+            let mut taken: Vec<Written> = Vec::new();
+            // Not asked in vain: to a serializable transaction, each look is one more conflict.
+            if new.len() < chunk.len() {
+                let columns = NewJobs::of(&batch.jobs_of(&chunk));
+                taken = sqlx::query_as(&statements.key_taken)
+                    .bind(&columns.tasks)
+                    .bind(&columns.keys)
+                    .fetch_all(&mut *connection)
+                    .await?;
+            }
             chunk = batch.note_keyed(&chunk, new, taken);
             if chunk.is_empty() {
                 break;

@@ -169,7 +169,11 @@ async fn insert(
     for mut chunk in batch.keyed_chunks() {
         for _ in 0..TRIES {
             let new = write(connection, &statements.enqueue, &batch.jobs_of(&chunk)).await?;
-            let taken = write(connection, &statements.key_taken, &batch.jobs_of(&chunk)).await?;
+            let taken = if new.len() == chunk.len() {
+                Vec::new()
+            } else {
+                write(connection, &statements.key_taken, &batch.jobs_of(&chunk)).await?
+            };
             chunk = batch.note_keyed(&chunk, new, taken);
             if chunk.is_empty() {
                 break;
@@ -207,12 +211,13 @@ impl Inserting for SqliteConnection {
             return Err(elsewhere("is of SQLite, while the jobs are elsewhere"));
         };
         let failed = |error| uninserted(&insertion.name, diagnose, error);
-        let found: Option<String> = sqlx::query_scalar(&insertion.statements.identity)
-            .fetch_optional(&mut *self)
+        // To the last row: a statement that is left half-way is not ended.
+        let found: Vec<String> = sqlx::query_scalar(&insertion.statements.identity_to_write)
+            .fetch_all(&mut *self)
             .await
             .map_err(failed)?;
         if let Some(ours) = &insertion.identity
-            && found.as_deref() != Some(ours)
+            && found.first().map(String::as_str) != Some(ours)
         {
             return Err(elsewhere("belongs to another tasklock store"));
         }

@@ -24,6 +24,10 @@ SELECT id, task, state = 'running' AS running, lock_owner AS owner, {fence} AS f
     {due} AS due_at, {until} - {now} AS left_us
 FROM {p}job";
 
+/// It writes, and changes nothing: a deferred transaction that has read nothing yet waits for the file's one write
+/// lock by it. If it read first, it would be refused whenever somebody else writes at that time.
+pub(super) const IDENTITY_TO_WRITE: &str = "UPDATE {p}store SET id = id RETURNING id";
+
 /// ?1 [[task, payload, priority, key, due at, due in], …]. In this order, so that ids ascend in it. Nothing is
 /// written for a key that is taken.
 pub(super) const ENQUEUE: &str = "
