@@ -27,7 +27,7 @@ pub(crate) fn begins(sql: &Sql) -> &'static [&'static str] {
 impl Sql {
     /// Makes an effect in a transaction, does what `meanwhile` says, then commits under the lease.
     /// The transaction's snapshot is older than what `meanwhile` did.
-    async fn effect(
+    pub(crate) async fn effect(
         &mut self,
         begin: &'static str,
         anchor: &Anchor,
@@ -57,13 +57,13 @@ impl Sql {
         }
     }
 
-    async fn effects(&mut self) -> String {
+    pub(crate) async fn effects(&mut self) -> String {
         self.text("SELECT CAST(count(*) AS text) FROM effect").await
     }
 }
 
 /// A connection of the application's, which has a table for its effects.
-async fn application(world: &World) -> Option<Sql> {
+pub(crate) async fn application(world: &World) -> Option<Sql> {
     // A SQLite file is there only after its store.
     world.store().await;
     let mut sql = world.sql().await?;
@@ -76,9 +76,9 @@ fn anchor(store: &dyn Store, claim: &Claim) -> Arc<Anchor> {
 }
 
 /// Nothing happens meanwhile.
-const NOTHING: Option<std::future::Ready<()>> = None;
+pub(crate) const NOTHING: Option<std::future::Ready<()>> = None;
 
-fn is_refused(committed: &Result<(), CommitError>) -> bool {
+pub(crate) fn is_refused(committed: &Result<(), CommitError>) -> bool {
     matches!(
         committed,
         Err(CommitError::Lost(LeaseLost::TakenOver) | CommitError::Retry(_))

@@ -12,6 +12,7 @@ mod world;
 
 mod claim;
 mod clock;
+mod complete;
 mod declare;
 mod ends;
 mod enqueue;
@@ -99,6 +100,7 @@ macro_rules! suite {
                     one_key_many_times_in_one_call,
                     sixteen_enqueue_ten_keys,
                     opposite_orders_do_not_wait_in_a_circle,
+                    one_job_of_a_key_at_any_instant,
                 }
                 priority {
                     a_point_is_a_second_ahead,
@@ -216,6 +218,7 @@ macro_rules! suite {
                 stale {
                     a_former_owner_changes_nothing,
                     it_changes_nothing_after_the_new_owner_has_finished_either,
+                    an_owner_whose_job_has_ended_changes_nothing,
                 }
                 guard {
                     it_commits_while_the_lease_is_held,
@@ -225,6 +228,9 @@ macro_rules! suite {
                     an_ended_run_commits_nothing,
                     a_transaction_completes_its_job_exactly_once,
                     another_stores_transaction_is_refused,
+                }
+                complete {
+                    a_transaction_completes_a_job_that_was_enqueued,
                 }
                 fence {
                     a_smaller_fence_is_refused_and_cannot_be_committed,

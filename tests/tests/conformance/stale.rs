@@ -1,11 +1,15 @@
 //! An owner that has lost its lease and does not know it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use tasklock_runtime::store::{Claim, Renewer, Store};
+use tasklock_runtime::store::{Claim, Counts, Renewer, Store, Then};
 use tasklock_runtime::{LeaseKey, Next};
 
-use crate::steps::{LONG, NONE, SHORT, end, held, renewal, renewer, row, taken_over};
+use crate::steps::{
+    LONG, NONE, SHORT, claim_one, end, ends, finish, held, renewal, renewer, row, started,
+    taken_over, then,
+};
 use crate::world::World;
 
 /// A was stopped past its ttl, and B has its job.
@@ -18,9 +22,14 @@ struct Overtaken {
 }
 
 impl Overtaken {
+    /// Of a standing job.
     async fn new(world: &World) -> Self {
+        Self::of(world, async |store, ttl| held(store, "task", ttl).await).await
+    }
+
+    async fn of(world: &World, take: impl AsyncFnOnce(&dyn Store, Duration) -> Claim) -> Self {
         let (a, b) = (world.store().await, world.store().await);
-        let first = held(&*a, "task", SHORT).await;
+        let first = take(&*a, SHORT).await;
         let mut heartbeat = renewer(&*a).await;
         heartbeat
             .renew(&[renewal(&first.key, SHORT)])
@@ -57,8 +66,57 @@ impl Overtaken {
             for next in [Next::Dormant, Next::At(1)] {
                 assert_eq!(self.a.finish(&[end(&key, next)]).await.unwrap(), NONE);
             }
+            for end in ends(&key) {
+                assert_eq!(self.a.finish(&[end]).await.unwrap(), NONE);
+            }
+            assert_eq!(self.a.finish(&ends(&key)).await.unwrap(), NONE);
         }
         assert_eq!(self.a.abandon(&self.first.key.owner).await.unwrap(), 0);
+    }
+}
+
+/// The job was enqueued: B's end of it is its last, or cancelled, or it is run anew.
+pub(crate) async fn an_owner_whose_job_has_ended_changes_nothing(world: &World) {
+    for (nth, over) in [
+        Then::Done(Some(LONG)),
+        Then::Dead(LONG),
+        Then::Cancelled(LONG),
+        Then::Again(10 * LONG, Counts::Attempt),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut both =
+            Overtaken::of(world, async |store, ttl| started(store, "task", ttl).await).await;
+        let job = both.second.key.job;
+        let mut observer = world.observer().await;
+        let before = observer.see(job).await;
+        both.wakes_up().await;
+        assert_eq!(observer.see(job).await, before);
+        if nth == 2 {
+            both.b.cancel(job).await.unwrap();
+            let before = observer.see(job).await;
+            both.wakes_up().await;
+            assert_eq!(observer.see(job).await, before, "it is to be cancelled");
+        }
+        finish(&*both.b, then(&both.second.key, over)).await;
+        let before = observer.see(job).await;
+        both.wakes_up().await;
+        assert_eq!(observer.see(job).await, before, "{over:?}");
+        assert_eq!(both.b.finish(&ends(&both.second.key)).await.unwrap(), NONE);
+        assert_eq!(observer.see(job).await, before, "{over:?}");
+
+        both.b.retry(job).await.unwrap();
+        let before = observer.see(job).await;
+        both.wakes_up().await;
+        assert_eq!(observer.see(job).await, before, "it is run anew");
+        let third = claim_one(&*both.b, "task", LONG).await;
+        let before = observer.see(job).await;
+        both.wakes_up().await;
+        assert_eq!(observer.see(job).await, before, "it runs anew");
+        finish(&*both.b, then(&third.key, Then::Done(None))).await;
+        both.wakes_up().await;
+        assert_eq!(both.a.inspect(&[job]).await.unwrap(), []);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Unique keys: at most one job of a task with a key waits or runs.
 
+mod storm;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -127,6 +129,8 @@ pub(crate) async fn sixteen_enqueue_ten_keys(world: &World) {
     }
     assert_eq!(claimed, ids.into_values().flatten().collect());
 }
+
+pub(crate) use storm::one_job_of_a_key_at_any_instant;
 
 /// Keys in opposite orders, while a third one has the key in the middle: neither waits for the other.
 pub(crate) async fn opposite_orders_do_not_wait_in_a_circle(world: &World) {

@@ -34,12 +34,14 @@ UPDATE {s}{p}job j SET schedule = k.schedule, due_at = CASE WHEN k.if_changed IS
     greatest(timestamptz 'epoch' + k.if_changed * interval '1 microsecond', j.hold_until) END
 FROM k WHERE j.id = k.id";
 
+/// The side row of a run that a transaction of the application's has ended stays for a while.
 pub(super) const ROW: &str = "
 SELECT j.id, j.task, j.state = 'running' AS running, j.lock_owner AS owner, j.fence, j.attempt,
     j.crashes, j.last_outcome, j.last_error, {to_cancel} AS to_cancel,
     {due} AS due_at,
     {until} - {now} AS left_us
-FROM {s}{p}job j LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence";
+FROM {s}{p}job j
+LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence AND j.state = 'running'";
 
 /// $1 tasks, $2 payloads, $3 priorities, $4 keys, $5 due at in µs, $6 due in in µs. In the order of the arrays, so
 /// that ids ascend in it. Nothing is written for a key that is taken.
@@ -123,7 +125,8 @@ SELECT j.id, j.task, j.state, j.payload, j.priority, nullif(j.unique_key, '') AS
     j.attempt, j.crashes, j.refusals, j.fence, j.lock_worker AS worker, j.last_outcome, j.last_error,
     {due} AS due_at, {until} AS lock_until, {claimed_at} AS claimed_at,
     {finished_at} AS finished_at, {created_at} AS created_at, {cancelled_at} AS cancelled_at
-FROM {s}{p}job j LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence";
+FROM {s}{p}job j
+LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence AND j.state = 'running'";
 
 /// $1 id
 pub(super) fn job() -> String {
