@@ -24,6 +24,7 @@ mod locks;
 mod names;
 mod odd_rows;
 mod pause;
+mod plans;
 mod priority;
 mod prune;
 mod release;
@@ -156,6 +157,10 @@ macro_rules! suite {
                     no_run_of_what_is_paused_is_taken_over,
                     a_pause_is_not_waited_for,
                     a_resumed_task_is_announced,
+                }
+                plans {
+                    no_call_reads_more_where_more_jobs_wait,
+                    no_call_takes_longer_where_more_jobs_wait,
                 }
                 prune {
                     only_what_has_been_kept_for_long_enough,

@@ -135,6 +135,17 @@ impl World {
         Source::Url { option, url }
     }
 
+    /// Where the database is, for connections that Postgres lists under this name.
+    pub(crate) fn source_as(&self, name: &str) -> Source {
+        match self.source() {
+            Source::Url { option, url } => {
+                let url = format!("{url}&application_name={name}");
+                Source::Url { option, url }
+            }
+            other => other,
+        }
+    }
+
     /// Somebody else's connection; `None` where there is no SQL.
     pub(crate) async fn sql(&self) -> Option<Sql> {
         match &self.base {

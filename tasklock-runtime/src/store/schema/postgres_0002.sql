@@ -15,6 +15,8 @@ ALTER TABLE {s}{p}job
     ADD CONSTRAINT {p}job_state_check
         CHECK (state IN ('ready', 'running', 'done', 'dead', 'cancelled')),
     DROP CONSTRAINT {p}job_task_unique_key_key;
+-- The one standing job of a task, whatever state it is in: found among any number of others.
+CREATE INDEX {p}job_standing ON {s}{p}job (task) WHERE unique_key = '';
 -- A key is taken while its job waits or runs.
 CREATE UNIQUE INDEX {p}job_key ON {s}{p}job (task, unique_key)
     WHERE unique_key IS NOT NULL AND state IN ('ready', 'running');

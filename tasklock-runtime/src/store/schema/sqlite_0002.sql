@@ -45,6 +45,8 @@ INSERT INTO {p}job_2 (id, task, unique_key, state, due_at, schedule, lock_owner,
     FROM {p}job;
 DROP TABLE {p}job;
 ALTER TABLE {p}job_2 RENAME TO {p}job;
+-- The one standing job of a task, whatever state it is in: found among any number of others.
+CREATE INDEX {p}job_standing ON {p}job (task) WHERE unique_key = '';
 -- A key is taken while its job waits or runs.
 CREATE UNIQUE INDEX {p}job_key ON {p}job (task, unique_key)
     WHERE unique_key IS NOT NULL AND state IN ('ready', 'running');

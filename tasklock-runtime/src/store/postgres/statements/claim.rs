@@ -3,13 +3,15 @@
 //! The common parts of a query, in their order (`{wanted}`, `{lane}`, `{seen}`), are fragments: what may be
 //! taken of each task, the priorities that wait in it, and the first rows of each in the order of `rank`.
 
-/// $1 limited tasks. The lock's name has the store's id in it, for there may be other stores in the database. Two claims that count the runs of one task must not do so
-/// at once. Who does not get the lock leaves the task alone for this time; it goes with the transaction,
-/// after its commit can be seen. Where nothing waits, nothing is locked.
+/// $1 limited tasks. Two claims that count the runs of one task must not do so at once. Who does not get the lock
+/// leaves the task alone for this time; it goes with the transaction, after its commit can be seen. Its name has
+/// the store's id in it, for there may be other stores in the database. Where nothing waits, nothing is locked.
+/// (With EXISTS and no order, the table itself is read up to the first such row, past any number of ended ones.)
 pub(super) const LOCK_LIMITED: &str = "
 SELECT w.task FROM unnest($1::text[]) AS w(task)
-WHERE CASE WHEN EXISTS (SELECT FROM {s}{p}job j
-        WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = w.task)
+WHERE CASE WHEN (SELECT j.priority FROM {s}{p}job j
+        WHERE j.state = 'ready' AND j.due_at IS NOT NULL AND j.task = w.task
+        ORDER BY j.priority DESC LIMIT 1) IS NOT NULL
     THEN pg_try_advisory_xact_lock(hashtextextended(
         concat((SELECT i.id FROM {s}{p}store i), w.task), 7308895142330199907))
     ELSE false END";

@@ -23,9 +23,9 @@ pub(super) const LANES: &str = "
 WITH RECURSIVE {wanted}, {lane}
 SELECT task, priority, room FROM lane WHERE priority IS NOT NULL";
 
-/// ?1 task, ?2 priority, ?3 limit
+/// ?1 task, ?2 priority, ?3 limit. Ordered by the column, as the index is, and by no result of the same name.
 pub(super) const DUE: &str = "
-SELECT id, {due} AS due_at FROM {p}job
+SELECT id, {due} AS due FROM {p}job
 WHERE state = 'ready' AND task = ?1 AND priority = ?2 AND due_at <= {now} AND {claimable}
 ORDER BY due_at LIMIT ?3";
 
