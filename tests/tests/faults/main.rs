@@ -6,8 +6,7 @@
 //! canary, jobs lost, takeovers (from the expiry to the next claim: median / most, number), the least
 //! early-loss margin (from the old holder's last successful check to that claim).
 
-#[path = "../../src/bin/main_job_worker/database.rs"]
-mod database;
+use tasklock_tests::stage::database;
 
 mod arena;
 mod audit;

@@ -7,8 +7,8 @@ use tasklock_test_support::postgres::Server;
 use tasklock_test_support::process::{Worker, boottime};
 use tasklock_test_support::stats::{sessions, settled_transactions, transactions};
 
-use crate::database::Database;
 use crate::support::{BOUND, cpu, print, ready, started};
+use tasklock_tests::stage::database::Database;
 
 /// Sessions hand their counts over after ten seconds of idling.
 const SETTLE: Duration = Duration::from_secs(12);

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use tasklock_test_support::process::{Event, Worker};
 
-use crate::support::{BOUND, Link, Place, next_start, number, print, ready, start_of, worker};
+use crate::support::{
+    BOUND, Link, Place, grant, next_start, number, print, ready, start_of, watch, worker,
+};
 
 on_both! {
     alone: abort_drops_the_handler_in_time,
@@ -60,7 +62,7 @@ struct Case {
 
 impl Case {
     async fn start(place: Place, task: &str) -> Self {
-        place.watch().await;
+        watch(&place).await;
         let link = Link::to(&place).await;
         let cut_off = worker(link.url(), task, &[]);
         let start = start_of(&cut_off);
@@ -96,8 +98,8 @@ impl Case {
         }
         assert!(next.boottime() > lost.boottime(), "{}", lost.line);
         let job = number(lost, "job");
-        let old = self.place.grant(job, number(lost, "fence")).await;
-        let new = self.place.grant(job, number(&next, "fence")).await;
+        let old = grant(&self.place, job, number(lost, "fence")).await;
+        let new = grant(&self.place, job, number(&next, "fence")).await;
         let told = number(lost, "wall_us");
         assert!(told < old.until, "told at {told}, granted {old:?}");
         assert!(new.at >= old.until, "{new:?} before the end of {old:?}");

@@ -3,9 +3,9 @@
 //!
 //! Run `cargo test -p tasklock-tests --test main_job -- --nocapture` to see the figures.
 
-#[path = "../../src/bin/main_job_worker/database.rs"]
-mod database;
 #[macro_use]
+extern crate tasklock_tests;
+
 mod support;
 
 mod blocked;

@@ -7,8 +7,8 @@ use tasklock_test_support::process::Worker;
 use tasklock_test_support::stats::Statements;
 use tasklock_test_support::wait::eventually_async;
 
-use crate::database::Database;
 use crate::support::{BOUND, alone, print, started};
+use tasklock_tests::stage::database::Database;
 
 const LEASES: i64 = 1_000;
 const BEATS: i64 = 4;

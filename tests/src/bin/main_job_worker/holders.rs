@@ -9,8 +9,8 @@ use tasklock_test_support::process::boottime;
 
 use crate::{Guard, nothing, say};
 
-/// Holds it until it is lost or the process is asked to stop.
-#[locked_task(ttl = "2s", after = "100ms")]
+/// Holds it until it is lost or the process is asked to stop; killed more often than five times.
+#[locked_task(ttl = "2s", after = "100ms", max_crashes = 1000)]
 async fn hold(lease: LeaseContext) {
     say("start", &lease, nothing());
     tokio::select! {

@@ -37,37 +37,33 @@ pub(crate) struct Grant {
     pub(crate) until: i64,
 }
 
-impl Place {
-    /// Makes the tables, and watches them from now on.
-    pub(crate) async fn watch(&self) {
-        let store = self.store().await;
-        store.migrate().await.expect("the database is empty");
-        store.close().await;
-        let statements: &[&str] = match self {
-            Self::Sqlite(_) => &SQLITE,
-            Self::Postgres(_) => &POSTGRES,
-        };
-        for statement in statements {
-            self.run(statement).await;
-        }
+/// Makes the tables, and watches them from now on.
+pub(crate) async fn watch(place: &Place) {
+    place.migrate().await;
+    let statements: &[&str] = match place {
+        Place::Sqlite(_) => &SQLITE,
+        Place::Postgres(_) => &POSTGRES,
+    };
+    for statement in statements {
+        place.run(statement).await;
     }
+}
 
-    /// What was granted under this fence.
-    pub(crate) async fn grant(&self, job: i64, fence: i64) -> Grant {
-        let rows = self
-            .run(&format!(
-                "SELECT min(at), max(until) FROM audit WHERE job = {job} AND fence = {fence}"
-            ))
-            .await;
-        let number = |column: usize| {
-            let text = rows[0][column].as_deref();
-            text.expect("the fence was granted")
-                .parse()
-                .expect("a number")
-        };
-        Grant {
-            at: number(0),
-            until: number(1),
-        }
+/// What was granted under this fence.
+pub(crate) async fn grant(place: &Place, job: i64, fence: i64) -> Grant {
+    let rows = place
+        .run(&format!(
+            "SELECT min(at), max(until) FROM audit WHERE job = {job} AND fence = {fence}"
+        ))
+        .await;
+    let number = |column: usize| {
+        let text = rows[0][column].as_deref();
+        text.expect("the fence was granted")
+            .parse()
+            .expect("a number")
+    };
+    Grant {
+        at: number(0),
+        until: number(1),
     }
 }

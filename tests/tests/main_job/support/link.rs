@@ -3,7 +3,7 @@
 use tasklock_test_support::proxy::{Mode, Proxy};
 
 use super::Place;
-use crate::database::Database;
+use tasklock_tests::stage::database::Database;
 
 /// To Postgres by way of a proxy of its own. Nothing can come between a process and its SQLite file,
 /// but a write transaction of somebody else's keeps every worker from writing.

@@ -1,22 +1,25 @@
 //! Where the cases run, and who runs in them.
 
 mod audit;
-#[macro_use]
-mod both;
-mod figures;
 mod link;
-mod place;
-mod row;
-mod workers;
 
-pub(crate) use both::{alone, beside};
-pub(crate) use figures::{print, spread};
+pub(crate) use audit::{grant, watch};
 pub(crate) use link::Link;
-pub(crate) use place::Place;
-pub(crate) use row::Row;
-pub(crate) use workers::{cpu, field, next_start, number, ready, start_of, started, worker};
+pub(crate) use tasklock_tests::stage::{
+    BOUND, Place, Row, alone, beside, cpu, field, next_start, number, ready, spread, start_of,
+    started,
+};
 
-use std::time::Duration;
+use tasklock_test_support::process::Worker;
+use tasklock_tests::stage;
 
-/// Whatever a test waits for comes within this time, or the test fails.
-pub(crate) const BOUND: Duration = Duration::from_secs(60);
+/// One line on standard error, whatever the harness captures.
+pub(crate) fn print(line: &str) {
+    stage::print("main_job", line);
+}
+
+/// Starts a worker with these tasks on this database.
+#[track_caller]
+pub(crate) fn worker(url: &str, tasks: &str, more: &[(&str, &str)]) -> Worker {
+    stage::worker(env!("CARGO_BIN_EXE_main_job_worker"), url, tasks, more)
+}

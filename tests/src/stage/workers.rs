@@ -9,15 +9,15 @@ use tasklock_test_support::wait::{eventually, eventually_some};
 
 use super::BOUND;
 
-/// Starts a worker with these tasks on this database.
+/// Starts a worker program with these tasks on this database.
 #[track_caller]
-pub(crate) fn worker(url: &str, tasks: &str, more: &[(&str, &str)]) -> Worker {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_main_job_worker"));
+pub fn worker(program: &str, url: &str, tasks: &str, more: &[(&str, &str)]) -> Worker {
+    let mut command = Command::new(program);
     Worker::spawn(started(&mut command, url, tasks).envs(more.iter().copied()))
 }
 
 /// The variables that every worker here gets; those of the test run itself are kept from it.
-pub(crate) fn started<'a>(command: &'a mut Command, url: &str, tasks: &str) -> &'a mut Command {
+pub fn started<'a>(command: &'a mut Command, url: &str, tasks: &str) -> &'a mut Command {
     for (name, _) in std::env::vars() {
         if name.starts_with("TASKLOCK_") || name == "DATABASE_URL" || name == "RUST_LOG" {
             command.env_remove(name);
@@ -31,21 +31,22 @@ pub(crate) fn started<'a>(command: &'a mut Command, url: &str, tasks: &str) -> &
 
 /// Waits until the worker looks for work.
 #[track_caller]
-pub(crate) fn ready(worker: &Worker) {
+pub fn ready(worker: &Worker) {
     eventually(BOUND, || {
         assert!(worker.ended().is_none(), "{}", worker.report());
         worker.stderr().contains(" started ")
     });
 }
 
+/// Waits for the next start that no earlier wait has returned.
 #[track_caller]
-pub(crate) fn start_of(worker: &Worker) -> Event {
+pub fn start_of(worker: &Worker) -> Event {
     worker.wait_for(BOUND, |event| event.is("start"))
 }
 
 /// The first start with a greater fence, in whichever of these processes.
 #[track_caller]
-pub(crate) fn next_start(workers: &[&Worker], after: &Event) -> Event {
+pub fn next_start(workers: &[&Worker], after: &Event) -> Event {
     let fence = number(after, "fence");
     eventually_some(BOUND, || {
         let events = workers.iter().flat_map(|worker| worker.events());
@@ -56,8 +57,13 @@ pub(crate) fn next_start(workers: &[&Worker], after: &Event) -> Event {
     })
 }
 
+/// A number that an event has.
+///
+/// # Panics
+///
+/// If it has none of this name.
 #[track_caller]
-pub(crate) fn number(event: &Event, name: &str) -> i64 {
+pub fn number(event: &Event, name: &str) -> i64 {
     event
         .get(name)
         .and_then(serde_json::Value::as_i64)
@@ -65,13 +71,17 @@ pub(crate) fn number(event: &Event, name: &str) -> i64 {
 }
 
 /// A text; `None` if it is null.
-pub(crate) fn field<'a>(event: &'a Event, name: &str) -> Option<&'a str> {
+pub fn field<'a>(event: &'a Event, name: &str) -> Option<&'a str> {
     event.str(name)
 }
 
 /// The processor time that a process has used.
+///
+/// # Panics
+///
+/// If it has ended.
 #[track_caller]
-pub(crate) fn cpu(worker: &Worker) -> Duration {
+pub fn cpu(worker: &Worker) -> Duration {
     /// Of all Linux systems that Rust runs on.
     const TICKS_PER_SECOND: u64 = 100;
     let stat = fs::read_to_string(format!("/proc/{}/stat", worker.pid()));

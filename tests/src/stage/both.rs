@@ -5,24 +5,27 @@ use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 /// Cases that measure time have the machine to themselves.
 static MACHINE: RwLock<()> = RwLock::const_new(());
 
-pub(crate) async fn alone() -> RwLockWriteGuard<'static, ()> {
+/// Waits until no other case of this process runs.
+pub async fn alone() -> RwLockWriteGuard<'static, ()> {
     MACHINE.write().await
 }
 
-pub(crate) async fn beside() -> RwLockReadGuard<'static, ()> {
+/// Waits until no case of this process runs that has to be alone.
+pub async fn beside() -> RwLockReadGuard<'static, ()> {
     MACHINE.read().await
 }
 
 /// `on_both! { alone: case, … }` makes a test of each case, an async function of a
-/// [`Place`](super::Place), on SQLite and on Postgres; `beside` where others may run beside it.
+/// [`Place`](crate::stage::Place), on SQLite and on Postgres; `beside` where others may run beside it.
+#[macro_export]
 macro_rules! on_both {
     ($($how:ident: $case:ident),+ $(,)?) => {
         mod on_sqlite {
             $(
                 #[tokio::test]
                 async fn $case() {
-                    let _turn = $crate::support::$how().await;
-                    super::$case($crate::support::Place::sqlite()).await;
+                    let _turn = $crate::stage::$how().await;
+                    super::$case($crate::stage::Place::sqlite()).await;
                 }
             )+
         }
@@ -30,8 +33,8 @@ macro_rules! on_both {
             $(
                 #[tokio::test]
                 async fn $case() {
-                    let _turn = $crate::support::$how().await;
-                    if let Some(place) = $crate::support::Place::postgres().await {
+                    let _turn = $crate::stage::$how().await;
+                    if let Some(place) = $crate::stage::Place::postgres().await {
                         super::$case(place).await;
                     }
                 }

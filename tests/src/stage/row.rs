@@ -2,25 +2,36 @@
 
 /// Instants are microseconds since 1970 by the store's clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) job: i64,
-    pub(crate) state: String,
-    pub(crate) owner: Option<String>,
-    pub(crate) fence: i64,
-    pub(crate) lock_until: Option<i64>,
-    pub(crate) side_fence: Option<i64>,
-    pub(crate) side_until: Option<i64>,
-    pub(crate) attempt: i64,
-    pub(crate) crashes: i64,
-    pub(crate) outcome: Option<String>,
-    pub(crate) error: Option<String>,
+pub struct Row {
+    /// The job.
+    pub job: i64,
+    /// Its state.
+    pub state: String,
+    /// Who holds it.
+    pub owner: Option<String>,
+    /// Its last fence.
+    pub fence: i64,
+    /// The first expiry of the lease.
+    pub lock_until: Option<i64>,
+    /// The fence of the side row.
+    pub side_fence: Option<i64>,
+    /// The side row's expiry.
+    pub side_until: Option<i64>,
+    /// Its starts.
+    pub attempt: i64,
+    /// Its takeovers.
+    pub crashes: i64,
+    /// How the last run ended, as a word.
+    pub outcome: Option<String>,
+    /// What went wrong in it.
+    pub error: Option<String>,
     /// Microseconds until it expires, renewals included; not part of what is compared.
-    pub(crate) left: Left,
+    pub left: Left,
 }
 
 /// Equal to every other: it changes by itself.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Left(pub(crate) i64);
+pub struct Left(pub i64);
 
 impl PartialEq for Left {
     fn eq(&self, _: &Self) -> bool {

@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::time::Duration;
 
-/// One line on standard error, whatever the harness captures.
-pub(crate) fn print(line: &str) {
-    let _ = std::io::stderr().write_all(format!("main_job: {line}\n").as_bytes());
+/// One line on standard error, whatever the harness captures: the suite, and a figure.
+pub fn print(suite: &str, line: &str) {
+    let _ = std::io::stderr().write_all(format!("{suite}: {line}\n").as_bytes());
 }
 
 /// Least, middle and most, in milliseconds.
-pub(crate) fn spread(times: &mut [Duration]) -> String {
+pub fn spread(times: &mut [Duration]) -> String {
     times.sort_unstable();
     let at = |index: usize| times.get(index).map_or(0, Duration::as_millis);
     format!(

@@ -9,16 +9,23 @@ use sqlx::{AssertSqlSafe, Connection, Row, ValueRef};
 
 /// One connection.
 #[derive(Debug)]
-pub(crate) enum Database {
+pub enum Database {
+    /// To Postgres.
     Postgres(PgConnection),
+    /// To a SQLite file.
     Sqlite(SqliteConnection),
 }
 
 /// What a statement answers: each column as text, as the database writes it.
-pub(crate) type Rows = Vec<Vec<Option<String>>>;
+pub type Rows = Vec<Vec<Option<String>>>;
 
 impl Database {
-    pub(crate) async fn connect(url: &str) -> Result<Self, sqlx::Error> {
+    /// Connects by this URL, as the runtime would.
+    ///
+    /// # Errors
+    ///
+    /// The URL cannot be read, or the database cannot be reached.
+    pub async fn connect(url: &str) -> Result<Self, sqlx::Error> {
         if url.starts_with("sqlite:") {
             let options = SqliteConnectOptions::from_str(url)?
                 .create_if_missing(true)
@@ -31,7 +38,7 @@ impl Database {
     }
 
     /// The store's clock as an expression, in microseconds since the Unix epoch.
-    pub(crate) fn clock(&self) -> &'static str {
+    pub fn clock(&self) -> &'static str {
         match self {
             Self::Postgres(_) => "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
             Self::Sqlite(_) => "(CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000)",
@@ -39,7 +46,11 @@ impl Database {
     }
 
     /// Carries out statements; `{now}` in them is the store's clock.
-    pub(crate) async fn run(&mut self, sql: &str) -> Result<Rows, sqlx::Error> {
+    ///
+    /// # Errors
+    ///
+    /// The database's.
+    pub async fn run(&mut self, sql: &str) -> Result<Rows, sqlx::Error> {
         let sql = AssertSqlSafe(sql.replace("{now}", self.clock()));
         match self {
             Self::Postgres(connection) => {
