@@ -17,4 +17,5 @@ mod priority;
 mod retries;
 mod shutdown;
 mod start;
+mod steer;
 mod unreadable;
