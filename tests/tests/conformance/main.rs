@@ -36,6 +36,7 @@ mod storm;
 mod takeover;
 mod trigger;
 mod unique;
+mod upgrade;
 mod wait;
 mod watch;
 mod within;
@@ -67,6 +68,10 @@ macro_rules! suite {
                     newer_tables_that_say_they_are_compatible_are_used,
                     a_table_prefix_isolates,
                     a_schema_isolates_or_is_refused,
+                }
+                upgrade {
+                    rows_of_the_first_version_stay_what_they_are,
+                    the_grants_that_are_listed_suffice,
                 }
                 declare {
                     one_row_each_from_eight_declarers,
@@ -257,6 +262,8 @@ macro_rules! suite {
                 odd_rows {
                     one_odd_row_stops_nobody,
                     a_held_row_may_be_edited,
+                    an_unknown_pause_pauses_nothing,
+                    what_the_tables_refuse,
                     the_last_fence_is_given_out_once,
                     a_later_versions_columns_are_no_trouble,
                     among_random_rows_every_sane_one_is_claimed,

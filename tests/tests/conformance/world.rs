@@ -223,12 +223,20 @@ pub(crate) enum Sql {
 
 impl Sql {
     pub(crate) async fn execute(&mut self, statement: &str) {
+        self.run(statement).await.unwrap();
+    }
+
+    /// Whether the statement succeeds.
+    pub(crate) async fn try_execute(&mut self, statement: &str) -> bool {
+        self.run(statement).await.is_ok()
+    }
+
+    async fn run(&mut self, statement: &str) -> Result<(), sqlx::Error> {
         let statement = AssertSqlSafe(statement.to_owned());
         match self {
             Self::Sqlite(connection) => connection.execute(statement).await.map(drop),
             Self::Postgres(connection) => connection.execute(statement).await.map(drop),
         }
-        .unwrap();
     }
 
     /// The one number that a query answers.

@@ -81,6 +81,14 @@ impl Fragments {
             ("{finished_at}", micros("j.finished_at")),
             ("{created_at}", micros("j.created_at")),
             ("{cancelled_at}", micros("j.cancelled_at")),
+            // No instant is too early to take the priority from.
+            (
+                "{rank}",
+                format!(
+                    "greatest(j.due_at, to_timestamp({})) - j.priority * interval '1 second'",
+                    FIRST / 1_000_000
+                ),
+            ),
             ("{refusal_more}", one_more("j.refusals")),
             (
                 "{now}",

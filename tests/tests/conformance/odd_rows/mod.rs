@@ -4,6 +4,7 @@
 //! work without a pause. The odd row itself is taken as usual, or left alone; its fence never goes back.
 //! These cases are for databases; what is in memory nobody else has written.
 
+mod columns;
 mod random;
 mod rows;
 
@@ -11,14 +12,17 @@ use std::collections::BTreeSet;
 use std::slice::from_ref;
 use std::time::Duration;
 
-use tasklock_runtime::store::{Claim, ClaimBatch, Renewer, Store};
+use tasklock_runtime::JobState::{Cancelled, Dead, Done, Ready, Running};
+use tasklock_runtime::store::{Claim, ClaimBatch, JobQuery, Renewer, Store};
 use tasklock_runtime::{Next, Triggered};
 
 use crate::steps::{
-    LONG, claim, claim_all, declare_due, end, held, jobs, renewal, renewals, renewer, row, sorted,
-    standing, task,
+    LONG, claim, declare_due, end, held, jobs, renewal, renewals, renewer, row, standing, task,
 };
 use crate::world::{Sql, World};
+pub(crate) use columns::{
+    a_held_row_may_be_edited, an_unknown_pause_pauses_nothing, what_the_tables_refuse,
+};
 pub(crate) use random::among_random_rows_every_sane_one_is_claimed;
 use rows::Odd;
 
@@ -137,6 +141,16 @@ async fn go_on(
     assert!(finished.contains(&sane_job), "{finished:?}");
     assert_eq!(until_quiet(store, tasks, 9).await, []);
 
+    let query = JobQuery {
+        task: None,
+        states: vec![Ready, Running, Done, Dead, Cancelled],
+        before: i64::MAX,
+        limit: usize::MAX,
+    };
+    let listed = store.jobs(&query).await.unwrap();
+    assert!(listed.iter().any(|job| job.id == sane_job));
+    assert_eq!(store.prune(99).await.unwrap(), 0);
+
     for name in tasks {
         let triggered = store.trigger(name).await.unwrap();
         if triggered == Some(Triggered::Queued) {
@@ -152,36 +166,6 @@ async fn go_on(
     assert!(after.fence >= before.fence, "{before:?}, then {after:?}");
     if !odd.taken {
         assert_eq!((after.fence, after.owner), (before.fence, before.owner));
-    }
-}
-
-/// Somebody edits a row while it is held: it ends with the others.
-pub(crate) async fn a_held_row_may_be_edited(world: &World) {
-    let store = world.store().await;
-    let Some(mut sql) = world.sql().await else {
-        return;
-    };
-    let tasks = ["edited", "sane"].map(str::to_owned);
-    declare_due(&*store, &tasks).await;
-    for edit in [
-        "attempt = -2147483648, crashes = -2147483648",
-        "attempt = 2147483647, crashes = 2147483647",
-        "claimed_at = NULL, lock_worker = NULL, schedule = NULL",
-    ] {
-        for release in [true, false] {
-            let claims = claim_all(&*store, &tasks, LONG).await;
-            let job = standing(&*store, &tasks[0]).await.job;
-            sql.execute(&format!("UPDATE tasklock_job SET {edit} WHERE id = {job}"))
-                .await;
-            let keys: Vec<_> = claims.iter().map(|claim| claim.key.clone()).collect();
-            let ends: Vec<_> = keys.iter().map(|key| end(key, Next::At(1))).collect();
-            let ended = if release {
-                store.release(&keys).await
-            } else {
-                store.finish(&ends).await
-            };
-            assert_eq!(sorted(ended.unwrap()), jobs(&claims), "{edit}");
-        }
     }
 }
 

@@ -85,6 +85,18 @@ fn common() -> Vec<Odd> {
         ),
         odd("lock_until = {past}", true),
         odd("due_at = NULL", false),
+        // What only jobs that were enqueued have, and places that are kept.
+        odd("priority = 32767", true),
+        odd("priority = -32768, refusals = -2147483648", true),
+        odd("payload = '', refusals = 2147483647", true),
+        odd("payload = 'no JSON \u{1}\u{202e}👩‍👧'", true),
+        odd("hold_until = {future}, prune_at = {past}", true),
+        odd("hold_until = {past}, prune_at = {future}", true),
+        odd("cancelled_at = {past}, finished_at = NULL", true),
+        odd("state = 'paused', prune_at = {past}", false),
+        expired("cancelled_at = {future}, prune_at = {past}", true),
+        expired("hold_until = {future}, priority = 32767", true),
+        expired("claimed_at = {future}, refusals = 2147483647", true),
         // Words of another version.
         odd("state = 'paused'", false),
         odd("state = 'paused', due_at = {future}", false),
@@ -110,12 +122,23 @@ fn postgres() -> Vec<Odd> {
         ("'-infinity'", true),
         ("'294276-12-31 23:59:59.999999+00'", false),
         ("'4713-01-01 00:00:00+00 BC'", true),
+        ("'4714-11-24 00:00:00+00 BC'", true),
         ("'10000-01-01 00:00:00+00'", false),
         ("'0001-01-01 00:00:00+00'", true),
     ] {
         all.push(odd(format!("due_at = {at}"), past));
         all.push(expired(&format!("due_at = {at}"), true));
         all.push(odd(format!("{HELD}, lock_until = {at}"), past));
+        // Its rank is further out still.
+        for priority in [32_767, -32_768] {
+            all.push(odd(format!("due_at = {at}, priority = {priority}"), past));
+        }
+        let others = format!(
+            "hold_until = {at}, cancelled_at = {at}, prune_at = {at}, claimed_at = {at},
+             created_at = {at}, finished_at = {at}"
+        );
+        all.push(odd(&others, true));
+        all.push(expired(&others, true));
     }
     // Side rows of fences that were never given out, and of no job at all.
     let beats = [
@@ -186,6 +209,28 @@ fn sqlite() -> Vec<Odd> {
         all.push(expired(
             &format!("attempt = {count}, crashes = {count}"),
             true,
+        ));
+    }
+    for odd_one in ["9e999", "-9223372036854775808", "'soon'", "x'ff'", "1.5"] {
+        let columns = [
+            "cancelled_at",
+            "claimed_at",
+            "finished_at",
+            "created_at",
+            "refusals",
+        ];
+        let set = columns
+            .map(|column| format!("{column} = {odd_one}"))
+            .join(", ");
+        let set = format!("{set}, payload = {odd_one}");
+        all.push(odd(&set, true));
+        all.push(expired(&set, true));
+    }
+    for at in ["9223372036854775807", "-9223372036854775808"] {
+        all.push(odd(format!("hold_until = {at}, prune_at = {at}"), true));
+        all.push(odd(
+            format!("due_at = {at}, priority = 32767"),
+            at.starts_with('-'),
         ));
     }
     for fence in ["'first'", "1.5", "9e999", "-1e300", "x'01'", "''"] {

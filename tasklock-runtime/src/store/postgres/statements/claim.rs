@@ -26,7 +26,7 @@ WITH RECURSIVE {wanted}, {lane}, seen AS (
     SELECT l.task, l.priority, l.room, d.rank,
         row_number() OVER (PARTITION BY l.task ORDER BY d.rank) AS nth
     FROM lane l CROSS JOIN LATERAL (
-        SELECT j.due_at - j.priority * interval '1 second' AS rank FROM {s}{p}job j
+        SELECT {rank} AS rank FROM {s}{p}job j
         WHERE j.state = 'ready' AND j.task = l.task AND j.priority = l.priority
           AND j.due_at <= statement_timestamp() AND {claimable}
         ORDER BY j.due_at LIMIT $6) d
