@@ -9,7 +9,7 @@ fn main() -> Result<(), tasklock_runtime::Error> {
     tasklock_tests::torment::run()
 }
 
-#[locked_task(ttl = "60s", heartbeat = "1s", after = "20ms")]
+#[locked_task(ttl = "60s", heartbeat = "1s", after = "20ms", max_crashes = 1000)]
 async fn versioned(lease: LeaseContext) -> TaskResult {
     let run = Run::begin(&lease);
     for number in 1..=20 {

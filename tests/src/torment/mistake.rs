@@ -19,12 +19,41 @@ const NO_FENCE_IN_GUARD: Replacements = &[
 ];
 const NO_FENCE_IN_ENDS: Replacements = &[
     (" AND e.fence = j.fence AND e.owner = j.lock_owner", ""),
-    (" AND {p}job.fence = e.fence AND lock_owner = e.owner", ""),
     (
         " AND tasklock_job.fence = e.fence AND lock_owner = e.owner",
         "",
     ),
 ];
+/// Of jobs of which nothing is kept: there the end is a DELETE.
+const NO_FENCE_IN_DELETES: Replacements = &[
+    (
+        "AS e(id, fence, owner)
+    JOIN tasklock_job j ON e.id = j.id AND e.fence = j.fence AND e.owner = j.lock_owner
+    WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+)
+DELETE",
+        "AS e(id, fence, owner)
+    JOIN tasklock_job j ON e.id = j.id
+    WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+)
+DELETE",
+    ),
+    (
+        "AND (id, fence, lock_owner) IN
+      (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1))",
+        "",
+    ),
+];
+/// The lock is said to be had, and is not.
+const NO_LOCK_OF_LIMITS: Replacements = &[(
+    "THEN pg_try_advisory_xact_lock(hashtextextended(concat($2::text, w.task), 7308895142330199907))",
+    "THEN $2::text IS NOT NULL",
+)];
+/// With an index to match.
+const KEY_OF_THE_WAITING: Replacements = &[(
+    "WHERE unique_key IS NOT NULL AND state IN ('ready', 'running')",
+    "WHERE unique_key IS NOT NULL AND state = 'ready'",
+)];
 const NOW: Replacements = &[
     ("clock_timestamp()", "now()"),
     ("statement_timestamp()", "now()"),
@@ -51,23 +80,35 @@ pub(crate) fn is(name: &str) -> bool {
     wanted() == Some(name)
 }
 
-fn replacements() -> Replacements {
-    match wanted() {
-        Some("the guard ignores the fence") => NO_FENCE_IN_GUARD,
-        Some("ends ignore the fence") => NO_FENCE_IN_ENDS,
-        Some("now() in a long transaction") => NOW,
-        Some("takeover ignores renewals") => NO_SIDE_ROW,
+fn replacements(mistake: &str) -> Replacements {
+    match mistake {
+        "the guard ignores the fence" => NO_FENCE_IN_GUARD,
+        "ends ignore the fence" => NO_FENCE_IN_ENDS,
+        "ends that delete ignore the fence" => NO_FENCE_IN_DELETES,
+        "now() in a long transaction" => NOW,
+        "takeover ignores renewals" => NO_SIDE_ROW,
+        "runs are counted without a lock" => NO_LOCK_OF_LIMITS,
+        "a key is free once its job runs" => KEY_OF_THE_WAITING,
         _ => &[],
     }
 }
 
-pub(crate) fn in_statement(mut sql: String) -> String {
-    for (right, wrong) in replacements() {
+/// The statement with this mistake, and how often it was made.
+#[must_use]
+pub fn replaced(mistake: &str, mut sql: String) -> (String, usize) {
+    let mut made = 0;
+    for (right, wrong) in replacements(mistake) {
         if sql.contains(right) {
-            MADE.fetch_add(1, Ordering::Relaxed);
+            made += 1;
             sql = sql.replace(right, wrong);
         }
     }
+    (sql, made)
+}
+
+pub(crate) fn in_statement(sql: String) -> String {
+    let (sql, made) = replaced(wanted().unwrap_or_default(), sql);
+    MADE.fetch_add(made, Ordering::Relaxed);
     sql
 }
 
@@ -75,7 +116,7 @@ pub(crate) fn in_statement(mut sql: String) -> String {
 pub(crate) fn must_have_been_made() {
     let made = MADE.load(Ordering::Relaxed);
     assert!(
-        replacements().is_empty() || made > 0,
+        replacements(wanted().unwrap_or_default()).is_empty() || made > 0,
         "no statement has the text that {:?} replaces",
         wanted()
     );

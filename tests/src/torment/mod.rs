@@ -17,6 +17,7 @@ mod watch;
 
 pub use command::{at, finishing, panicky};
 pub use effect::effect;
+pub use mistake::replaced;
 pub use watch::Run;
 
 use tasklock_runtime::{Error, Runtime};

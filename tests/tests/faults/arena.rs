@@ -6,11 +6,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tasklock_test_support::process::boottime;
 use tasklock_test_support::temp::TempDir;
 
+use super::clerk::{Book, Clerk};
+use super::draw::Draw;
 use super::evidence::{Evidence, Verdict};
 use super::oracle::judge;
 use super::place::Place;
 use super::seat::{Seat, WORKER};
-use super::{BOUND, audit};
+use super::{BOUND, audit, life, orders, policy};
 
 /// Whether unguarded effects of a former holder are to be expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,11 +29,19 @@ pub(crate) struct Arena {
     pub(crate) place: Place,
     pub(crate) seats: Vec<Seat>,
     pub(crate) bitten: usize,
+    /// Draws what is ordered.
+    pub(crate) seed: u64,
+    /// Enqueues jobs while there are tasks that run on demand.
+    clerk: Option<Clerk>,
+    /// What the clerk's client shall do wrong.
+    pub(crate) mistake: &'static str,
     folder: TempDir,
 }
 
-/// The tasks that most scenarios run.
-pub(crate) const TASKS: &str = "a0,a1,a2,s0,s1,s2";
+/// The tasks that most scenarios run: standing ones, and some that run on demand.
+pub(crate) const TASKS: &str = "a0,a1,s0,s1,ships,tries,pair,gone";
+/// Standing tasks alone.
+pub(crate) const STANDING: &str = "a0,a1,a2,s0,s1,s2";
 
 impl Arena {
     pub(crate) fn new(place: Place) -> Self {
@@ -39,6 +49,9 @@ impl Arena {
             place,
             seats: Vec::new(),
             bitten: 0,
+            seed: Draw::seed(),
+            clerk: None,
+            mistake: "",
             folder: TempDir::new(),
         }
     }
@@ -63,6 +76,12 @@ impl Arena {
         tasks: &str,
         variables: &[(&str, &str)],
     ) -> &mut Seat {
+        let on_demand = tasks.split(',').filter(|task| policy::of(task).is_some());
+        let on_demand: Vec<&str> = on_demand.collect();
+        if self.clerk.is_none() && !on_demand.is_empty() {
+            let clerk = Clerk::start(&self.place, &on_demand, self.seed, self.mistake);
+            self.clerk = Some(clerk);
+        }
         let name = format!("w{}", self.seats.len());
         let mut all = vec![("TASKLOCK_ONLY", tasks), ("TASKLOCK_SHUTDOWN_GRACE", "3s")];
         if !variables
@@ -102,13 +121,19 @@ impl Arena {
         }
     }
 
-    /// Everything runs again, then everybody stops; the store and the ledgers are read and judged.
-    pub(crate) async fn settle(mut self, scenario: &str, canary: Canary) {
+    /// Everything runs again or ends, then everybody stops; the store and the ledgers are read and judged.
+    pub(crate) async fn settle(mut self, scenario: &str, canary: Canary) -> Verdict {
+        let book = self.close_the_desk().await;
+        let has_orders = book.is_some();
         let lost = self.place.all_run_again().await;
         assert_eq!(lost, 0, "{scenario}: jobs are lost: {}", self.reports());
-        let verdict = self.verdict().await;
+        let verdict = self.judged(book.unwrap_or_default(), true).await;
         self.print(scenario, &verdict, lost);
         self.must_be_sound(&verdict);
+        assert!(
+            !has_orders || verdict.jobs.entered > 0,
+            "{scenario}: nothing was enqueued"
+        );
         assert!(self.bitten > 0, "{scenario}: no fault bit");
         match canary {
             Canary::Overlaps => {
@@ -120,10 +145,23 @@ impl Arena {
             }
             Canary::Any => {}
         }
+        verdict
     }
 
-    /// Stops everybody, and judges.
+    async fn close_the_desk(&mut self) -> Option<Book> {
+        match self.clerk.take() {
+            Some(clerk) => Some(clerk.stop().await),
+            None => None,
+        }
+    }
+
+    /// Stops everybody in the midst of it, and judges.
     pub(crate) async fn verdict(&mut self) -> Verdict {
+        let book = self.close_the_desk().await.unwrap_or_default();
+        self.judged(book, false).await
+    }
+
+    async fn judged(&mut self, book: Book, settled: bool) -> Verdict {
         for seat in &self.seats {
             if seat.worker.ended().is_none() {
                 seat.worker.term();
@@ -136,16 +174,24 @@ impl Arena {
             log: audit::read(&self.place).await,
             beliefs: self.seats.iter().flat_map(Seat::beliefs).collect(),
             offset: offset(),
+            book,
+            rows: self.place.rows().await,
+            bookings: self.place.bookings().await,
+            settled,
         };
-        judge(&evidence)
+        let mut verdict = judge(&evidence);
+        life::judge(&evidence, &mut verdict);
+        orders::judge(&evidence, &mut verdict);
+        verdict
     }
 
     pub(crate) fn must_be_sound(&self, verdict: &Verdict) {
         let shown: Vec<&str> = verdict.violations.iter().take(20).map(|it| &**it).collect();
         assert!(
             shown.is_empty(),
-            "{} violations, among them:\n{}\n{}",
+            "{} violations with TASKLOCK_FAULTS_SEED={}, among them:\n{}\n{}",
             verdict.violations.len(),
+            self.seed,
             shown.join("\n"),
             self.reports()
         );
@@ -174,6 +220,14 @@ impl Arena {
             takeovers.len(),
             margin.map_or("-".into(), |margin| format!("{} ms", margin.as_millis())),
         ));
+        if verdict.jobs.entered > 0 {
+            say(&format!(
+                "{scenario} on {}: {} runs; {:?}",
+                self.place.name(),
+                verdict.acquired,
+                verdict.jobs
+            ));
+        }
     }
 }
 

@@ -3,15 +3,28 @@
 
 use super::place::Place;
 
-/// What happened to a lease.
+/// What happened to a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
+    /// Its row was inserted.
+    Enter,
     Acquire,
     Renew,
+    /// The end of a run; the row may go with it.
     Finish,
     Release,
     /// A guarded transaction of the application's; written at its COMMIT where the database can.
     Effect,
+    /// A run is to be cancelled.
+    Mark,
+    /// It was cancelled while it waited.
+    Cancel,
+    /// It had ended, and waits again.
+    Retry,
+    /// Its row was deleted, and it was not running.
+    Delete,
+    /// Its state changed otherwise.
+    Odd,
 }
 
 /// A line of the log. Instants are microseconds since 1970 by the store's clock.
@@ -28,38 +41,80 @@ pub(crate) struct Entry {
     pub(crate) at: i64,
     /// The transaction; zero where the database does not number them.
     pub(crate) tx: i64,
+    pub(crate) row: Row,
 }
+
+/// The job's row, as the write has left it; empty for renewals and effects.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// The state before the write; empty if there was no row.
+    pub(crate) was: String,
+    /// `gone` if there is no row any more.
+    pub(crate) state: String,
+    pub(crate) outcome: String,
+    pub(crate) attempt: i64,
+    pub(crate) crashes: i64,
+    pub(crate) task: String,
+    /// Empty: it is the standing job of its task.
+    pub(crate) key: Option<String>,
+    /// What it carries, if that is a number.
+    pub(crate) number: Option<u64>,
+}
+
+const COLUMNS: &str = "op, job, fence, owner, until, was, state, outcome, attempt, crashes, task, \
+    unique_key, payload";
 
 const POSTGRES: &[&str] = &[
     "CREATE TABLE effect (job bigint, fence bigint, owner text)",
+    "CREATE TABLE booking (number bigint)",
     "CREATE TABLE audit (seq bigserial, op text, job bigint, fence bigint, owner text, until bigint,
+        was text, state text, outcome text, attempt bigint, crashes bigint, task text, unique_key text,
+        payload text,
         at bigint DEFAULT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint,
         tx bigint DEFAULT txid_current())",
     "CREATE FUNCTION audit_job() RETURNS trigger LANGUAGE plpgsql AS $$
-    DECLARE until bigint := (extract(epoch FROM new.lock_until) * 1000000)::bigint;
+    DECLARE
+        was text := CASE WHEN tg_op <> 'INSERT' THEN old.state ELSE '' END;
+        state text := CASE WHEN tg_op <> 'DELETE' THEN new.state ELSE 'gone' END;
+        r tasklock_job%ROWTYPE;
+        held tasklock_job%ROWTYPE;
+        op text;
     BEGIN
-        IF new.state = 'running' AND (old.state <> 'running' OR old.fence <> new.fence) THEN
-            INSERT INTO audit (op, job, fence, owner, until)
-            VALUES ('acquire', new.id, new.fence, new.lock_owner, until);
-        ELSIF old.state = 'running' AND new.state <> 'running' THEN
-            INSERT INTO audit (op, job, fence, owner, until) VALUES (
-                CASE WHEN new.finished_at IS DISTINCT FROM old.finished_at
-                    THEN 'finish' ELSE 'release' END,
-                new.id, old.fence, old.lock_owner, 0);
+        IF tg_op = 'DELETE' THEN r := old; ELSE r := new; END IF;
+        IF was = 'running' THEN held := old; ELSE held := r; END IF;
+        IF tg_op = 'INSERT' THEN op := 'enter';
+        ELSIF state = 'running' AND (was <> 'running' OR old.fence <> new.fence) THEN
+            op := 'acquire';
+            held := new;
+        ELSIF was = 'running' AND state = 'gone' THEN op := 'finish';
+        ELSIF was = 'running' AND state <> 'running' THEN
+            op := CASE WHEN new.finished_at IS DISTINCT FROM old.finished_at
+                THEN 'finish' ELSE 'release' END;
+        ELSIF state = 'gone' THEN op := 'delete';
+        ELSIF was = 'running' AND old.cancelled_at IS NULL AND new.cancelled_at IS NOT NULL THEN
+            op := 'mark';
+        ELSIF was = 'ready' AND state = 'cancelled' THEN op := 'cancel';
+        ELSIF was IN ('done', 'dead', 'cancelled') AND state = 'ready' THEN op := 'retry';
+        ELSIF was <> state THEN op := 'odd';
+        END IF;
+        IF op IS NOT NULL THEN
+            INSERT INTO audit ({columns}) VALUES (op, r.id, held.fence, held.lock_owner,
+                CASE op WHEN 'acquire' THEN (extract(epoch FROM r.lock_until) * 1000000)::bigint ELSE 0 END,
+                was, state, r.last_outcome, r.attempt, r.crashes, r.task, r.unique_key, r.payload);
         END IF;
         RETURN NULL;
     END $$",
     "CREATE FUNCTION audit_beat() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        INSERT INTO audit (op, job, fence, owner, until) VALUES ('renew', new.job_id, new.fence, '',
+        INSERT INTO audit (op, job, fence, until) VALUES ('renew', new.job_id, new.fence,
             (extract(epoch FROM new.lock_until) * 1000000)::bigint);
         RETURN NULL;
     END $$",
     "CREATE FUNCTION audit_effect() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        INSERT INTO audit (op, job, fence, owner, until)
-        VALUES ('effect', new.job, new.fence, new.owner, 0);
+        INSERT INTO audit (op, job, fence, owner)
+        VALUES ('effect', new.job, new.fence, new.owner);
         RETURN NULL;
     END $$",
-    "CREATE TRIGGER audit AFTER UPDATE ON tasklock_job
+    "CREATE TRIGGER audit AFTER INSERT OR UPDATE OR DELETE ON tasklock_job
      FOR EACH ROW EXECUTE FUNCTION audit_job()",
     "CREATE TRIGGER audit AFTER INSERT OR UPDATE ON tasklock_heartbeat
      FOR EACH ROW EXECUTE FUNCTION audit_beat()",
@@ -71,13 +126,18 @@ const POSTGRES: &[&str] = &[
 /// One writer at a time: whatever a transaction writes first, its place in the order is fixed with it.
 const SQLITE: &[&str] = &[
     "CREATE TABLE effect (job bigint, fence bigint, owner text)",
+    "CREATE TABLE booking (number bigint)",
     "CREATE TABLE audit (seq INTEGER PRIMARY KEY AUTOINCREMENT, op text, job bigint, fence bigint,
-        owner text, until bigint, at bigint, tx bigint DEFAULT 0)",
+        owner text, until bigint, was text, state text, outcome text, attempt bigint, crashes bigint,
+        task text, unique_key text, payload text, at bigint, tx bigint DEFAULT 0)",
+    "CREATE TRIGGER audit_enter AFTER INSERT ON tasklock_job
+     BEGIN
+        INSERT INTO audit ({columns}, at) VALUES ('enter', {new}, {now});
+     END",
     "CREATE TRIGGER audit_acquire AFTER UPDATE ON tasklock_job
         WHEN new.state = 'running' AND (old.state <> 'running' OR old.fence <> new.fence)
      BEGIN
-        INSERT INTO audit (op, job, fence, owner, until, at)
-        VALUES ('acquire', new.id, new.fence, new.lock_owner, new.lock_until, {now});
+        INSERT INTO audit ({columns}, at) VALUES ('acquire', {changed}, {now});
      END",
     "CREATE TRIGGER audit_renew AFTER UPDATE ON tasklock_job
         WHEN new.state = 'running' AND old.state = 'running' AND old.fence = new.fence
@@ -89,51 +149,112 @@ const SQLITE: &[&str] = &[
     "CREATE TRIGGER audit_end AFTER UPDATE ON tasklock_job
         WHEN old.state = 'running' AND new.state <> 'running'
      BEGIN
-        INSERT INTO audit (op, job, fence, owner, until, at) VALUES (
+        INSERT INTO audit ({columns}, at) VALUES (
             CASE WHEN new.finished_at IS NOT old.finished_at THEN 'finish' ELSE 'release' END,
-            new.id, old.fence, old.lock_owner, 0, {now});
+            {ended}, {now});
+     END",
+    "CREATE TRIGGER audit_mark AFTER UPDATE ON tasklock_job
+        WHEN old.state = 'running' AND new.state = 'running' AND old.fence = new.fence
+            AND old.cancelled_at IS NULL AND new.cancelled_at IS NOT NULL
+     BEGIN
+        INSERT INTO audit ({columns}, at) VALUES ('mark', {changed}, {now});
+     END",
+    "CREATE TRIGGER audit_steer AFTER UPDATE ON tasklock_job
+        WHEN old.state <> 'running' AND new.state <> 'running' AND old.state <> new.state
+     BEGIN
+        INSERT INTO audit ({columns}, at) VALUES (
+            CASE WHEN old.state = 'ready' AND new.state = 'cancelled' THEN 'cancel'
+                WHEN old.state <> 'ready' AND new.state = 'ready' THEN 'retry' ELSE 'odd' END,
+            {changed}, {now});
+     END",
+    "CREATE TRIGGER audit_delete AFTER DELETE ON tasklock_job
+     BEGIN
+        INSERT INTO audit ({columns}, at) VALUES (
+            CASE old.state WHEN 'running' THEN 'finish' ELSE 'delete' END, {old}, {now});
      END",
     "CREATE TRIGGER audit_effect AFTER INSERT ON effect
      BEGIN
-        INSERT INTO audit (op, job, fence, owner, until, at)
-        VALUES ('effect', new.job, new.fence, new.owner, 0, {now});
+        INSERT INTO audit (op, job, fence, owner, at)
+        VALUES ('effect', new.job, new.fence, new.owner, {now});
      END",
 ];
+
+/// The values of all columns but the first, for SQLite: whose fence and owner, and what was before.
+fn values(row: &str, held: &str, was: &str, state: &str, until: &str) -> String {
+    format!(
+        "{row}.id, {held}.fence, {held}.lock_owner, {until}, {was}, {state}, {row}.last_outcome, \
+         {row}.attempt, {row}.crashes, {row}.task, {row}.unique_key, {row}.payload"
+    )
+}
 
 /// Watches the runtime's tables, which are there, from now on.
 pub(crate) async fn install(place: &Place) {
     let statements = if place.is_sqlite() { SQLITE } else { POSTGRES };
     for statement in statements {
-        place.run(statement).await;
+        let statement = statement
+            .replace("{columns}", COLUMNS)
+            .replace("{new}", &values("new", "new", "''", "new.state", "0"))
+            .replace(
+                "{changed}",
+                &values("new", "new", "old.state", "new.state", "new.lock_until"),
+            )
+            .replace(
+                "{ended}",
+                &values("new", "old", "old.state", "new.state", "0"),
+            )
+            .replace("{old}", &values("old", "old", "old.state", "'gone'", "0"));
+        place.run(&statement).await;
     }
 }
 
 /// The whole log, in its order.
 pub(crate) async fn read(place: &Place) -> Vec<Entry> {
-    let rows = place
-        .run("SELECT seq, op, job, fence, owner, until, at, tx FROM audit ORDER BY seq")
-        .await;
+    let query = format!("SELECT {COLUMNS}, seq, at, tx FROM audit ORDER BY seq");
+    let rows = place.run(&query).await;
     rows.iter()
         .map(|row| {
             let text = |column: usize| row[column].as_deref().unwrap_or_default();
-            let number = |column| text(column).parse().expect("a number");
+            let number = |column| match text(column) {
+                "" => 0,
+                digits => digits.parse().expect("a number"),
+            };
             Entry {
-                seq: number(0),
-                op: match text(1) {
-                    "acquire" => Op::Acquire,
-                    "renew" => Op::Renew,
-                    "finish" => Op::Finish,
-                    "release" => Op::Release,
-                    "effect" => Op::Effect,
-                    other => panic!("no such entry: {other}"),
+                op: op(text(0)),
+                job: number(1),
+                fence: number(2),
+                owner: text(3).to_owned(),
+                until: number(4),
+                row: Row {
+                    was: text(5).to_owned(),
+                    state: text(6).to_owned(),
+                    outcome: text(7).to_owned(),
+                    attempt: number(8),
+                    crashes: number(9),
+                    task: text(10).to_owned(),
+                    key: row[11].clone(),
+                    number: text(12).parse().ok(),
                 },
-                job: number(2),
-                fence: number(3),
-                owner: text(4).to_owned(),
-                until: number(5),
-                at: number(6),
-                tx: number(7),
+                seq: number(13),
+                at: number(14),
+                tx: number(15),
             }
         })
         .collect()
+}
+
+fn op(name: &str) -> Op {
+    match name {
+        "enter" => Op::Enter,
+        "acquire" => Op::Acquire,
+        "renew" => Op::Renew,
+        "finish" => Op::Finish,
+        "release" => Op::Release,
+        "effect" => Op::Effect,
+        "mark" => Op::Mark,
+        "cancel" => Op::Cancel,
+        "retry" => Op::Retry,
+        "delete" => Op::Delete,
+        "odd" => Op::Odd,
+        other => panic!("no such entry: {other}"),
+    }
 }

@@ -18,9 +18,16 @@ const TRIES: usize = 3;
 
 type Variables = &'static [(&'static str, &'static str)];
 
-/// `controls! { test on places: fault, with a mistake => the property that breaks; without it; … }`
+/// Standing tasks.
+const STANDING: &str = "a0,a1,s0,s1";
+/// Tasks that run on demand; one whose ends keep the row; one whose ends delete it.
+const JOBS: &str = "tries,pair,gone";
+const PAIR: &str = "pair";
+const GONE: &str = "gone";
+
+/// `controls! { test on places, of tasks: fault, with a mistake => the property that breaks; without it; … }`
 macro_rules! controls {
-    ($($test:ident on $($place:ident)+: $fault:ident, $with:expr => $property:literal, else $without:expr;)+) => {
+    ($($test:ident on $($place:ident)+, of $tasks:ident: $fault:ident, $with:expr => $property:literal, else $without:expr;)+) => {
         mod caught {
             $(#[test]
             fn $test() {
@@ -35,13 +42,13 @@ macro_rules! controls {
                         let mut tries = 0;
                         // Whether the two workers meet in the window is up to the machine.
                         while !caught && tries < super::TRIES {
-                            let mut arena = super::arena(place().await, $with);
+                            let mut arena = super::arena(place().await, super::$tasks, $with).await;
                             super::$fault(&mut arena).await;
                             caught = super::is_caught(arena, name, $property).await;
                             tries += 1;
                         }
                         assert!(caught, "{name} was never caught as {}", $property);
-                        let mut arena = super::arena(place().await, $without);
+                        let mut arena = super::arena(place().await, super::$tasks, $without).await;
                         super::$fault(&mut arena).await;
                         super::must_be_sound(arena, name, $property).await;
                     }));)+
@@ -52,37 +59,56 @@ macro_rules! controls {
 }
 
 controls! {
-    deadline_from_the_reply on sqlite postgres: a_late_answer_to_a_claim,
+    deadline_from_the_reply on sqlite postgres, of STANDING: a_late_answer_to_a_claim,
         &[("FAULT_MISTAKE", "the deadline is taken from the reply")] => "P3", else &[];
-    non_sticky_loss on sqlite postgres: renewals_are_confirmed_late,
+    non_sticky_loss on sqlite postgres, of STANDING: renewals_are_confirmed_late,
         &[("FAULT_MISTAKE", "a late renewal revives the lease")] => "P5", else &[];
     // The local clock would keep a paused handler from its COMMIT; the guard must not need it.
-    guard_without_fence on postgres: pauses_before_the_guard,
+    guard_without_fence on postgres, of STANDING: pauses_before_the_guard,
         &[("FAULT_MISTAKE", "the guard ignores the fence"), ("FAULT_CLOCK", "blind")] => "P4",
         else &[("FAULT_CLOCK", "blind")];
     // There a transaction has the file's lock from its first write on: the pause has to come before it.
-    guard_without_fence_in_a_file on sqlite: pauses_without_renewals,
+    guard_without_fence_in_a_file on sqlite, of STANDING: pauses_without_renewals,
         &[("FAULT_MISTAKE", "the guard ignores the fence"), ("FAULT_CLOCK", "blind")] => "P4",
         else &[("FAULT_CLOCK", "blind")];
-    ends_without_fence on sqlite postgres: pauses_before_the_end,
+    ends_without_fence on sqlite postgres, of STANDING: pauses_before_the_end,
         &[("FAULT_MISTAKE", "ends ignore the fence")] => "P6", else &[];
-    now_in_a_long_transaction on postgres: a_long_claim,
+    ends_of_jobs_without_fence on sqlite postgres, of PAIR: pauses_before_the_end,
+        &[("FAULT_MISTAKE", "ends ignore the fence")] => "P6", else &[];
+    deletes_without_fence on sqlite postgres, of GONE: pauses_before_the_end,
+        &[("FAULT_MISTAKE", "ends that delete ignore the fence")] => "P6", else &[];
+    // Other stores have one writer.
+    limit_without_a_lock on postgres, of PAIR: claims_overlap,
+        &[("FAULT_MISTAKE", "runs are counted without a lock")] => "Limit", else &[];
+    key_of_the_waiting on sqlite postgres, of JOBS: runs_last,
+        &[("FAULT_MISTAKE", "a key is free once its job runs")] => "Unique", else &[];
+    now_in_a_long_transaction on postgres, of STANDING: a_long_claim,
         &[("FAULT_MISTAKE", "now() in a long transaction")] => "P3", else &[];
-    takeover_without_renewals on sqlite postgres: time_passes,
+    takeover_without_renewals on sqlite postgres, of STANDING: time_passes,
         &[("FAULT_MISTAKE", "takeover ignores renewals")] => "P2", else &[];
-    clock_without_suspend on sqlite postgres: pauses,
+    clock_without_suspend on sqlite postgres, of STANDING: pauses,
         &[("FAULT_CLOCK", "blind")] => "P3", else &[];
-    clock_beyond_the_margin on sqlite postgres: renewals_cease,
+    clock_beyond_the_margin on sqlite postgres, of STANDING: renewals_cease,
         &[("FAULT_CLOCK", "rate 0.6")] => "P3", else &[];
 }
 
-fn arena(place: Place, variables: Variables) -> Arena {
-    const TASKS: &str = "a0,a1,s0,s1";
+async fn arena(place: Place, tasks: &str, variables: Variables) -> Arena {
+    if variables
+        .iter()
+        .any(|(_, value)| *value == "a key is free once its job runs")
+    {
+        place.run("DROP INDEX tasklock_job_key").await;
+        let index = "CREATE UNIQUE INDEX tasklock_job_key ON tasklock_job (task, unique_key)
+            WHERE unique_key IS NOT NULL AND state = 'ready'";
+        place.run(index).await;
+    }
     let mut arena = Arena::new(place);
-    arena.seat(TASKS, variables);
+    let mistake = variables.iter().find(|(name, _)| *name == "FAULT_MISTAKE");
+    arena.mistake = mistake.map_or("", |(_, mistake)| mistake);
+    arena.seat(tasks, variables);
     // Who waits on a clock that is slow, too, takes over too late to show it.
     let slow = variables.iter().any(|(_, value)| value.starts_with("rate"));
-    arena.seat(TASKS, if slow { &[] } else { variables });
+    arena.seat(tasks, if slow { &[] } else { variables });
     arena.holder();
     arena
 }
@@ -150,6 +176,16 @@ async fn hold(arena: &mut Arena, millis: u64, step: &str) {
 /// The second of two in a row comes after the deadline that the first one gave.
 async fn renewals_are_confirmed_late(arena: &mut Arena) {
     hold(arena, 600, "renewal confirmed").await;
+}
+
+/// Two count before either has committed what it took.
+async fn claims_overlap(arena: &mut Arena) {
+    hold(arena, 300, "claim to be committed").await;
+}
+
+/// Most jobs run, and few wait.
+async fn runs_last(arena: &mut Arena) {
+    hold(arena, 300, "mid-run").await;
 }
 
 async fn renewals_cease(arena: &mut Arena) {

@@ -4,17 +4,25 @@
 //!
 //! The columns: scenario, store, faults that bit, overlaps of guarded runs, overlaps of the unguarded
 //! canary, jobs lost, takeovers (from the expiry to the next claim: median / most, number), the least
-//! early-loss margin (from the old holder's last successful check to that claim).
+//! early-loss margin (from the old holder's last successful check to that claim). Where jobs were enqueued
+//! meanwhile, a line says how many, and what became of them.
 
 use tasklock_tests::stage::database;
 
 mod arena;
 mod audit;
+mod booking;
+mod clerk;
 mod draw;
 mod evidence;
+mod life;
+mod life_catches;
+mod mistaken;
 mod oracle;
 mod oracle_catches;
+mod orders;
 mod place;
+mod policy;
 mod seat;
 
 #[macro_use]

@@ -59,7 +59,7 @@ pub(crate) fn judge(evidence: &Evidence) -> Verdict {
                 Op::Acquire => drop(owners.insert(key, &entry.owner)),
                 Op::Effect => *effects.entry(key).or_default() += 1,
                 Op::Finish => drop(finished.insert(key)),
-                Op::Renew | Op::Release => {}
+                _ => {}
             }
         }
     }
@@ -133,6 +133,7 @@ impl<'a> Court<'a, '_> {
             Op::Renew => self.renew(entry),
             Op::Finish | Op::Release => self.end(entry),
             Op::Effect => self.effect(entry),
+            Op::Enter | Op::Mark | Op::Cancel | Op::Retry | Op::Delete | Op::Odd => {}
         }
     }
 

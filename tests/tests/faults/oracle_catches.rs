@@ -2,7 +2,7 @@
 
 use tasklock_tests::torment::ledger::Belief;
 
-use crate::audit::{Entry, Op};
+use crate::audit::{Entry, Op, Row};
 use crate::evidence::Evidence;
 use crate::oracle::judge;
 
@@ -17,6 +17,7 @@ fn entry(op: Op, fence: i64, owner: &str, at: i64, until: i64) -> Entry {
         until: until * 1_000,
         at: at * 1_000,
         tx: 0,
+        row: Row::default(),
     }
 }
 
@@ -54,7 +55,7 @@ fn sound() -> Evidence {
     Evidence {
         log,
         beliefs: vec![first, belief(2, "b", 1_390), belief(3, "c", 1_490)],
-        offset: 0,
+        ..Evidence::default()
     }
 }
 

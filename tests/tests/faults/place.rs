@@ -105,8 +105,32 @@ impl Place {
 
     /// The longest time in which the store granted, renewed and ended nobody's lease.
     pub(crate) async fn longest_silence(&self) -> Duration {
-        let gaps = "SELECT max(gap) FROM (SELECT at - lag(at) OVER (ORDER BY seq) AS gap FROM audit WHERE op <> 'effect') g";
+        let gaps = "SELECT max(gap) FROM (SELECT at - lag(at) OVER (ORDER BY seq) AS gap FROM audit WHERE op IN ('acquire', 'renew', 'finish', 'release')) g";
         Duration::from_micros(self.number(gaps).await.unsigned_abs())
+    }
+
+    /// Every row: id, state, attempt, crashes.
+    pub(crate) async fn rows(&self) -> Vec<(i64, String, i64, i64)> {
+        let rows = self
+            .run("SELECT id, state, attempt, crashes FROM tasklock_job")
+            .await;
+        let number = |text: &Option<String>| -> i64 {
+            let text = text.as_deref().expect("it is not null");
+            text.parse().expect("a number")
+        };
+        rows.iter()
+            .map(|row| {
+                let state = row[1].clone().expect("it is not null");
+                (number(&row[0]), state, number(&row[2]), number(&row[3]))
+            })
+            .collect()
+    }
+
+    /// What orders within transactions have written beside their jobs.
+    pub(crate) async fn bookings(&self) -> Vec<u64> {
+        let rows = self.run("SELECT number FROM booking").await;
+        let number = |row: &Vec<Option<String>>| row[0].as_deref()?.parse().ok();
+        rows.iter().filter_map(number).collect()
     }
 
     /// Waits until a query answers more than this.
@@ -119,19 +143,19 @@ impl Place {
         .await;
     }
 
-    /// Waits until these jobs have greater fences.
+    /// Waits until these jobs have greater fences, or have ended for good.
     pub(crate) async fn taken_over(&self, leases: &[(i64, i64)]) {
         let done = self.taken_over_within(BOUND, leases).await;
         assert!(done, "not taken over within {BOUND:?}: {leases:?}");
     }
 
-    /// Whether these jobs get greater fences so soon.
+    /// Whether these jobs get greater fences, or end for good, so soon.
     pub(crate) async fn taken_over_within(&self, bound: Duration, leases: &[(i64, i64)]) -> bool {
         let mut database = self.connect().await;
         try_eventually_async(bound, async || {
             // A saboteur may hold the file; the next look comes soon.
             let rows = database
-                .run("SELECT id, fence FROM tasklock_job")
+                .run("SELECT id, fence FROM tasklock_job WHERE state IN ('ready', 'running')")
                 .await
                 .ok()?;
             let number = |text: &Option<String>| text.as_deref()?.parse::<i64>().ok();
@@ -141,22 +165,23 @@ impl Place {
                 .collect();
             leases
                 .iter()
-                .all(|(job, fence)| now.iter().any(|(id, now)| id == job && now > fence))
+                .all(|(job, fence)| now.iter().all(|(id, now)| id != job || now > fence))
                 .then_some(())
         })
         .await
         .is_some()
     }
 
-    /// Waits until every job has been started and finished anew: nothing was lost. The number of those
-    /// that were not within the bound.
+    /// Waits until every standing job has been started and finished anew, and every other has ended: nothing
+    /// was lost. The number of those that were not within the bound.
     pub(crate) async fn all_run_again(&self) -> i64 {
         let seen = self.number("SELECT max(seq) FROM audit").await;
         let ran = |op| {
             format!("SELECT 1 FROM audit a WHERE a.job = j.id AND a.op = '{op}' AND a.seq > {seen}")
         };
         let left = format!(
-            "SELECT count(*) FROM tasklock_job j WHERE NOT EXISTS ({}) OR NOT EXISTS ({})",
+            "SELECT count(*) FROM tasklock_job j WHERE CASE WHEN coalesce(j.unique_key, '-') <> ''
+                THEN j.state IN ('ready', 'running') ELSE NOT EXISTS ({}) OR NOT EXISTS ({}) END",
             ran("acquire"),
             ran("finish")
         );

@@ -46,7 +46,7 @@ macro_rules! scenarios {
                             let mut arena = $crate::arena::Arena::new(place);
                             super::$scenario(&mut arena).await;
                             let canary = $crate::arena::Canary::$canary;
-                            arena.settle(stringify!($scenario), canary).await;
+                            let _ = arena.settle(stringify!($scenario), canary).await;
                         }
                     }));)+
                 });

@@ -24,7 +24,8 @@ use crate::seat::Seat;
 /// In a test run.
 const SECONDS: u64 = 30;
 const WORKERS: usize = 5;
-const TASKS: &str = "a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,s0,s1,s2,s3,s4,s5,s6,s7,s8,s9";
+const TASKS: &str =
+    "a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,s0,s1,s2,s3,s4,s5,s6,s7,s8,s9,ships,tries,pair,gone";
 
 #[test]
 fn sqlite() {
@@ -97,8 +98,8 @@ async fn soak(place: Place) {
     let seconds = std::env::var("TASKLOCK_SOAK_SECONDS").map_or(SECONDS, |text| {
         text.parse().expect("TASKLOCK_SOAK_SECONDS is a number")
     });
-    let seed = Draw::seed();
     let mut arena = Arena::new(place);
+    let seed = arena.seed;
     say(&format!(
         "soak on {}: {seconds} s, TASKLOCK_FAULTS_SEED={seed}",
         arena.place.name()
@@ -136,7 +137,12 @@ async fn soak(place: Place) {
         "| scenario | store | faults that bit | overlaps of guarded runs | of the canary | jobs lost \
          | takeover after expiry: median / most (number) | least early-loss margin |",
     );
-    arena.settle("soak", crate::arena::Canary::Overlaps).await;
+    let jobs = arena
+        .settle("soak", crate::arena::Canary::Overlaps)
+        .await
+        .jobs;
+    let fates = [jobs.done, jobs.gone, jobs.rolled_back];
+    assert!(!fates.contains(&0), "too few orders: {jobs:?}");
     say(&format!(
         "soak: no violation with TASKLOCK_FAULTS_SEED={seed}"
     ));
