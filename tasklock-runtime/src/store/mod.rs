@@ -28,8 +28,9 @@
 //! `INSERT … ON CONFLICT DO UPDATE … WHERE`, one statement. MariaDB: a plain read first, then
 //! `INSERT … ON DUPLICATE KEY UPDATE` of what differs. Redis: one script.
 //!
-//! **claim**: rows that are due, then rows whose lease has expired; fence + 1, a fresh owner. Due
-//! rows go in one statement (Postgres: `FOR UPDATE SKIP LOCKED` inside the `UPDATE`; MariaDB: the
+//! **claim**: rows whose lease has expired, then rows that are due (a backlog of these, which fills each
+//! claim, would else put off the takeovers to its end); fence + 1, a fresh owner. Due rows go in one
+//! statement (Postgres: `FOR UPDATE SKIP LOCKED` inside the `UPDATE`; MariaDB: the
 //! `SELECT … SKIP LOCKED`, then the `UPDATE` by id, in a transaction). Takeover is **two** statements
 //! in one READ COMMITTED transaction on Postgres and MariaDB: lock the candidates, then look at their
 //! renewals again under the lock. In one statement the renewals are read from a snapshot that is

@@ -185,7 +185,7 @@ macro_rules! suite {
                     only_after_a_renewed_lease_has_expired,
                     never_while_renewals_hold,
                     live_runs_do_not_hide_an_expired_one,
-                    due_rows_come_first_and_the_limit_counts_both,
+                    expired_rows_come_first_and_the_limit_counts_both,
                     only_tasks_that_the_worker_has,
                     crashes_and_attempts_are_counted,
                 }

@@ -9,6 +9,9 @@ use crate::support::{Audit, Place, client, count, over_within, print, worker};
 
 const JOBS: i64 = 10_000;
 const EACH: Duration = Duration::from_secs(1);
+const TTL: Duration = Duration::from_secs(3);
+/// More than a look, a pause of the workers and a busy machine take together.
+const SOON: Duration = Duration::from_secs(3);
 /// A machine that is busy with other things takes longer.
 const MOST_KILLS: usize = 150;
 
@@ -55,11 +58,21 @@ async fn each_job_has_one_effect_whoever_is_killed(place: Place) {
     assert_eq!(crashes, number(takeovers).await);
     let ends = "SELECT count(*) FROM audit WHERE what = 'end'";
     assert_eq!(number(ends).await, JOBS);
+    // Those that come due all the while are in nobody's way.
+    let waited = "SELECT max(t.claimed - c.claimed) FROM audit t JOIN audit c
+        ON c.job = t.job AND c.fence = t.fence - 1 AND c.what IN ('claim', 'takeover')
+        WHERE t.what = 'takeover'";
+    let waited = number(waited).await;
+    let waited = Duration::from_micros(waited.cast_unsigned());
+    assert!(
+        waited < TTL + SOON,
+        "taken over {waited:?} after the claim of the run before"
+    );
     let bit = number("SELECT count(DISTINCT worker) FROM audit WHERE what = 'takeover'").await;
     assert!(bit >= 5, "{bit} kills bit of {kills}");
     print(&format!(
         "{}: {JOBS} jobs in {took:.1?}: {:.0} jobs/s by 3 workers of 8 slots; {kills} kills, {bit} bit, \
-         {crashes} crashes; {JOBS} effects",
+         {crashes} crashes, each taken over within {waited:.1?} of its claim (ttl {TTL:?}); {JOBS} effects",
         place.kind(),
         JOBS as f64 / took.as_secs_f64()
     ));

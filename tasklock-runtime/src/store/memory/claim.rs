@@ -16,6 +16,7 @@ impl Memory {
         let wanted = wanted(&rows, request);
         let mut room = room(&rows, &wanted, now);
 
+        // Whether it is due, not expired; its rank; its id.
         let mut takeable: Vec<(bool, i64, i64)> = rows
             .jobs
             .iter()
@@ -23,15 +24,15 @@ impl Memory {
             .filter_map(|(id, job)| match (&job.lease, job.state) {
                 (None, JobState::Ready) => {
                     let due = job.due_at.filter(|due| *due <= now)?;
-                    Some((false, due - i64::from(job.priority) * 1_000_000, *id))
+                    Some((true, due - i64::from(job.priority) * 1_000_000, *id))
                 }
-                (Some(held), _) => (held.until < now).then_some((true, held.until, *id)),
+                (Some(held), _) => (held.until < now).then_some((false, held.until, *id)),
                 _ => None,
             })
             .collect();
         takeable.sort_unstable();
-        takeable.retain(|(takeover, _, id)| {
-            *takeover
+        takeable.retain(|(is_due, _, id)| {
+            !is_due
                 || rows
                     .jobs
                     .get(id)
@@ -42,10 +43,10 @@ impl Memory {
 
         let claims = takeable
             .into_iter()
-            .filter_map(|(takeover, _, id)| {
+            .filter_map(|(is_due, _, id)| {
                 let job = rows.jobs.get_mut(&id)?;
                 let ttl = wanted.get(&*job.task)?.ttl;
-                Some(take(job, id, takeover, request, ttl, now))
+                Some(take(job, id, !is_due, request, ttl, now))
             })
             .collect();
         ClaimBatch {

@@ -37,43 +37,42 @@ impl PgStore {
         let mut tx = connection.begin_with(BEGIN).await?;
         fault::at("claim begun");
 
-        let locked = self.lock_limited(&mut tx, request).await?;
-        let rows = sqlx::query(&self.statements.claim_due)
+        let mut claims = Vec::new();
+        let expired: Vec<i64> = sqlx::query_scalar(&self.statements.lock_expired)
             .bind(&tasks)
             .bind(&queues)
-            .bind(&limits)
-            .bind(&locked)
-            .bind(&ttls)
             .bind(i64::try_from(request.limit).unwrap_or(i64::MAX))
-            .bind(token)
-            .bind(&request.worker)
             .fetch_all(&mut *tx)
             .await?;
-        let mut claims = claims(&rows, &request.token, false)?;
-
-        if !claims.is_empty() {
-            fault::at("due rows claimed");
+        if !expired.is_empty() {
+            let rows = sqlx::query(&self.statements.take_expired)
+                .bind(&tasks)
+                .bind(&ttls)
+                .bind(&expired)
+                .bind(token)
+                .bind(&request.worker)
+                .fetch_all(&mut *tx)
+                .await?;
+            claims = self::claims(&rows, &request.token, true)?;
         }
         let left = request.limit.saturating_sub(claims.len());
         if left > 0 {
-            let expired: Vec<i64> = sqlx::query_scalar(&self.statements.lock_expired)
+            let locked = self.lock_limited(&mut tx, request).await?;
+            let rows = sqlx::query(&self.statements.claim_due)
                 .bind(&tasks)
                 .bind(&queues)
+                .bind(&limits)
+                .bind(&locked)
+                .bind(&ttls)
                 .bind(i64::try_from(left).unwrap_or(i64::MAX))
                 .bind(token)
+                .bind(&request.worker)
                 .fetch_all(&mut *tx)
                 .await?;
-            if !expired.is_empty() {
-                let rows = sqlx::query(&self.statements.take_expired)
-                    .bind(&tasks)
-                    .bind(&ttls)
-                    .bind(&expired)
-                    .bind(token)
-                    .bind(&request.worker)
-                    .fetch_all(&mut *tx)
-                    .await?;
-                claims.extend(self::claims(&rows, &request.token, true)?);
+            if !rows.is_empty() {
+                fault::at("due rows claimed");
             }
+            claims.extend(self::claims(&rows, &request.token, false)?);
         }
 
         let (now, wait): (i64, Option<i64>) = sqlx::query_as(&self.statements.next_event)

@@ -42,7 +42,16 @@ impl SqliteStore {
         if at.is_some_and(|at| at <= now) {
             let mut tx = connection.begin_with(BEGIN).await?;
             fault::at("claim begun");
-            let due = self.due(&mut tx, request, &tasks).await?;
+            let rows = sqlx::query(&self.statements.take_expired)
+                .bind(&tasks)
+                .bind(i64::try_from(request.limit).unwrap_or(i64::MAX))
+                .bind(request.token.as_str())
+                .bind(&request.worker)
+                .fetch_all(&mut *tx)
+                .await?;
+            claimed.claims = claims(&rows, &request.token, true)?;
+            let left = request.limit.saturating_sub(claimed.claims.len());
+            let due = self.due(&mut tx, &tasks, left).await?;
             if !due.is_empty() {
                 let rows = sqlx::query(&self.statements.claim_due)
                     .bind(&tasks)
@@ -51,18 +60,9 @@ impl SqliteStore {
                     .bind(&request.worker)
                     .fetch_all(&mut *tx)
                     .await?;
-                claimed.claims = claims(&rows, &request.token, false)?;
+                claimed.claims.extend(claims(&rows, &request.token, false)?);
                 fault::at("due rows claimed");
             }
-            let left = request.limit.saturating_sub(claimed.claims.len());
-            let rows = sqlx::query(&self.statements.take_expired)
-                .bind(&tasks)
-                .bind(i64::try_from(left).unwrap_or(i64::MAX))
-                .bind(request.token.as_str())
-                .bind(&request.worker)
-                .fetch_all(&mut *tx)
-                .await?;
-            claimed.claims.extend(claims(&rows, &request.token, true)?);
             let (now, at) = self.next_event(&mut tx, &tasks).await?;
             claimed.now = now;
             claimed.wait = at.map(|at| between(now, at));
@@ -79,9 +79,12 @@ impl SqliteStore {
     async fn due(
         &self,
         connection: &mut SqliteConnection,
-        request: &ClaimRequest,
         tasks: &str,
+        limit: usize,
     ) -> Result<Vec<i64>, sqlx::Error> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
         let lanes: Vec<(String, i64, Option<i64>)> = sqlx::query_as(&self.statements.lanes)
             .bind(tasks)
             .fetch_all(&mut *connection)
@@ -93,7 +96,7 @@ impl SqliteStore {
             let rows: Vec<(i64, i64)> = sqlx::query_as(&self.statements.due)
                 .bind(task)
                 .bind(priority)
-                .bind(i64::try_from(request.limit).unwrap_or(i64::MAX))
+                .bind(i64::try_from(limit).unwrap_or(i64::MAX))
                 .fetch_all(&mut *connection)
                 .await?;
             let rank = |due_at: i64| due_at - priority * 1_000_000;
@@ -110,7 +113,7 @@ impl SqliteStore {
             }
             _ => true,
         });
-        Ok(due.iter().take(request.limit).map(|(.., id)| *id).collect())
+        Ok(due.iter().take(limit).map(|(.., id)| *id).collect())
     }
 
     pub(super) async fn next_event(

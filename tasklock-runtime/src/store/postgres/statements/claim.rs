@@ -50,13 +50,12 @@ WHERE t.task = j.task AND j.id = ANY(ARRAY(SELECT k.id FROM k))
 RETURNING {claimed}
 ), {stray} SELECT * FROM c";
 
-/// $1 tasks, $2 queues, $3 limit, $4 token. The side row is only a prefilter here: without it, long runs that are
-/// alive would fill the limit, and an expired one would never be reached. What this very transaction has
-/// claimed may have expired by now, if the process stood still in between: it is not taken from itself.
+/// $1 tasks, $2 queues, $3 limit. The side row is only a prefilter here: without it, long runs that are alive
+/// would fill the limit, and an expired one would never be reached.
 pub(super) const LOCK_EXPIRED: &str = "
 SELECT j.id FROM {s}{p}job j
 WHERE j.state = 'running' AND j.lock_until < statement_timestamp() AND j.task = ANY($1::text[])
-  AND {claimable} AND j.lock_owner IS DISTINCT FROM $4
+  AND {claimable}
   AND j.task IN (SELECT w.task FROM unnest($1::text[], $2::text[]) AS w(task, queue) WHERE {unpaused})
   AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h
       WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= statement_timestamp())

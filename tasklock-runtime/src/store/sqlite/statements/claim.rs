@@ -37,8 +37,7 @@ SET state = 'running', lock_owner = ?3, lock_worker = ?4, fence = fence + 1,
 WHERE id IN (SELECT value FROM json_each(?2))
 RETURNING {claimed}";
 
-/// ?1 tasks, ?2 limit, ?3 token, ?4 worker. Rows whose lease has expired; not one that this very transaction has
-/// claimed, and that has expired since, for the process stood still in between.
+/// ?1 tasks, ?2 limit, ?3 token, ?4 worker. Rows whose lease has expired.
 pub(super) const TAKE_EXPIRED: &str = "
 WITH {wanted}
 UPDATE {p}job
@@ -46,7 +45,7 @@ SET lock_owner = ?3, lock_worker = ?4, fence = fence + 1, lock_until = {now} + {
     attempt = {attempt_more}, crashes = {crash_more}, claimed_at = {now}
 WHERE id IN (
     SELECT id FROM {p}job
-    WHERE state = 'running' AND lock_until < {now} AND lock_owner IS NOT ?3 AND {claimable}
+    WHERE state = 'running' AND lock_until < {now} AND {claimable}
       AND task IN (SELECT task FROM t)
     ORDER BY lock_until LIMIT ?2)
 RETURNING {claimed}";
