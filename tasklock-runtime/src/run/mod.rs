@@ -27,6 +27,7 @@ mod registry;
 mod scheduler;
 mod signals;
 mod standing;
+mod suspects;
 mod unwind;
 mod worker;
 

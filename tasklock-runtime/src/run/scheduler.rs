@@ -20,13 +20,14 @@ use super::execution::{Bench, Run, facts};
 use super::heartbeat::Kept;
 use super::registry::Registry;
 use super::standing;
+use super::suspects::{Suspects, tried};
 use crate::error::{StoreError, StoreErrorKind};
 use crate::fault;
 use crate::lease::{
     Clock, Completing, ContextParts, LeaseContext, LeaseStatus, Moment, OwnerToken, Trust,
 };
 use crate::store::{Claim, ClaimBatch, ClaimRequest, Finish, MAX_BATCH, Store, Wanted};
-use crate::task::{Definition, Outcome, succeeded};
+use crate::task::{Definition, Outcome, Registration, succeeded};
 
 const CALL: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -44,6 +45,7 @@ pub(super) struct Scheduler {
     pub(super) bench: Arc<Bench>,
     pub(super) slots: Arc<Semaphore>,
     pub(super) runs: JoinSet<()>,
+    pub(super) suspects: Suspects,
     pub(super) worker: String,
     pub(super) poll_interval: Duration,
     /// Stop claiming; also what handlers see as the shutdown.
@@ -156,6 +158,7 @@ impl Scheduler {
             worker: self.worker.clone(),
             tasks: self.tasks(),
             limit: self.slots.available_permits().min(MAX_BATCH),
+            suspects: self.suspects.room(),
         };
         // It may be carried out without our hearing of it: then its rows carry this token.
         self.in_doubt.push(request.token.clone());
@@ -188,6 +191,7 @@ impl Scheduler {
             queue: definition.queue_name().to_owned(),
             ttl: definition.timing().ttl,
             most: definition.limit(),
+            suspect_from: definition.suspect_from(),
         };
         let tasks = self.registry.iter();
         tasks.map(|task| wanted(&task.definition)).collect()
@@ -214,20 +218,27 @@ impl Scheduler {
     async fn start_all(&mut self, claims: Vec<(Claim, Moment)>, claimed_at: i64) {
         for (claim, sent) in claims {
             let permit = Arc::clone(&self.slots).acquire_owned().await;
-            let Some(run) = self.grant(claim, sent, claimed_at) else {
+            let Some(registration) = self.registry.get(&claim.task) else {
                 continue;
             };
+            let trial = self.suspects.trial(&registration.definition, &claim);
+            let run = self.grant(registration, claim, sent, claimed_at);
             let bench = Arc::clone(&self.bench);
             self.runs.spawn(async move {
-                run.execute(&bench).await;
+                tried(run.execute(&bench), trial).await;
                 drop(permit);
             });
         }
     }
 
     /// Turns a claim into a lease, which the heartbeat keeps from here on.
-    fn grant(&self, claim: Claim, sent: Moment, claimed_at: i64) -> Option<Run> {
-        let registration = self.registry.get(&claim.task)?;
+    fn grant(
+        &self,
+        registration: &'static Registration,
+        claim: Claim,
+        sent: Moment,
+        claimed_at: i64,
+    ) -> Run {
         let definition = &registration.definition;
         let timing = definition.timing();
         let trust = Trust::of(&timing);
@@ -270,7 +281,7 @@ impl Scheduler {
                 .anchor(success(definition, &claim, claimed_at), timing.ttl),
             completion: Completing::default(),
         });
-        Some(Run {
+        Run {
             registration,
             claim,
             context,
@@ -278,7 +289,7 @@ impl Scheduler {
             keeping,
             claimed_at,
             granted: sent,
-        })
+        }
     }
 }
 

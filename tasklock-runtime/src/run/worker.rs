@@ -31,6 +31,7 @@ use super::registry::Registry;
 use super::scheduler::Scheduler;
 use super::signals::Signals;
 use super::standing;
+use super::suspects::Suspects;
 use crate::error::Error;
 use crate::lease::Clock;
 use crate::store::{Store, Wake};
@@ -112,6 +113,7 @@ impl Worker {
             bench: Arc::clone(&bench),
             slots: Arc::new(Semaphore::new(self.settings.concurrency)),
             runs: JoinSet::new(),
+            suspects: Suspects::new(Arc::clone(&alarm)),
             worker: self.settings.name.clone(),
             poll_interval: self.settings.poll_interval,
             stop: self.stop.clone(),

@@ -50,6 +50,9 @@
 //! expired or not, and so does one whose `hold_until` is ahead. Paused tasks and queues, a small table, are left out
 //! of claims and takeovers alike.
 //!
+//! *Suspects.* Rows that expired together were held by one process, and one of them may have taken it down: those
+//! with more than half of the crashes that they may have are taken over a few at a time (`run/suspects.rs`).
+//!
 //! **renew**: one statement for up to 500 leases. It locks the job row in a shared mode, skips those
 //! that it cannot lock, never waits, and never moves an expiry backwards. Postgres:
 //! `FOR KEY SHARE SKIP LOCKED` and an upsert of the side rows; MariaDB: `LOCK IN SHARE MODE SKIP

@@ -33,6 +33,8 @@ pub struct ClaimRequest {
     pub tasks: Vec<Wanted>,
     /// The most rows to take.
     pub limit: usize,
+    /// The most of them that may be suspects, taken over.
+    pub suspects: usize,
 }
 
 /// A task of which a claim may take rows.
@@ -46,6 +48,8 @@ pub struct Wanted {
     pub ttl: Duration,
     /// The most runs of it at once, across all workers; `None`: any number.
     pub most: Option<u32>,
+    /// With so many crashes an expired row is a suspect: it may be what makes them.
+    pub suspect_from: u32,
 }
 
 impl Wanted {
@@ -57,6 +61,7 @@ impl Wanted {
             queue: "default".into(),
             ttl,
             most: None,
+            suspect_from: u32::MAX,
         }
     }
 }

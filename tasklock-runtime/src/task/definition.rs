@@ -245,6 +245,16 @@ impl Definition {
         self.max_crashes
     }
 
+    /// With so many crashes a job is taken over apart from others: it may be what makes them.
+    #[must_use]
+    pub const fn suspect_from(&self) -> u32 {
+        if self.max_crashes < 2 {
+            1
+        } else {
+            self.max_crashes / 2
+        }
+    }
+
     /// `concurrency`, as it was given.
     pub(crate) const fn given_limit(&self) -> Option<u32> {
         self.concurrency

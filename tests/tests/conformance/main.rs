@@ -186,6 +186,7 @@ macro_rules! suite {
                     never_while_renewals_hold,
                     live_runs_do_not_hide_an_expired_one,
                     expired_rows_come_first_and_the_limit_counts_both,
+                    suspects_are_taken_over_a_few_at_a_time,
                     only_tasks_that_the_worker_has,
                     crashes_and_attempts_are_counted,
                 }

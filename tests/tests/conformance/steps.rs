@@ -61,6 +61,7 @@ pub(crate) fn request<T: AsRef<str>>(tasks: &[T], ttl: Duration, limit: usize) -
         worker: "a worker".to_owned(),
         tasks: tasks.collect(),
         limit,
+        suspects: limit,
     }
 }
 

@@ -1,13 +1,13 @@
 //! Whose lease has expired loses it, and nobody else.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tasklock_runtime::Next;
 use tasklock_test_support::wait::eventually_async;
 
 use crate::steps::{
     BOUND, LONG, SHORT, claim, claim_all, claim_one, declare_due, declare_many, end, expired, held,
-    jobs, renewal, renewals, renewer, row, standing, taken_over,
+    jobs, renewal, renewals, renewer, request, row, standing, taken_over,
 };
 use crate::world::World;
 
@@ -93,6 +93,37 @@ pub(crate) async fn expired_rows_come_first_and_the_limit_counts_both(world: &Wo
         rest.len() == 2 && rest.iter().all(|claim| !claim.takeover),
         "{rest:?}"
     );
+}
+
+/// Which of the runs that expired together has taken the others along, nobody knows.
+pub(crate) async fn suspects_are_taken_over_a_few_at_a_time(world: &World) {
+    let store = world.store().await;
+    let tasks = declare_many(&*store, 4).await;
+    claim_all(&*store, &tasks, SHORT).await;
+    let take = async |suspects: usize, ttl: Duration| {
+        let mut request = request(&tasks, ttl, 9);
+        request.suspects = suspects;
+        for wanted in &mut request.tasks {
+            wanted.suspect_from = 1;
+        }
+        store.claim(&request).await.unwrap().claims
+    };
+    // The first crash makes no suspects.
+    let mut all = Vec::new();
+    let look = async || {
+        all.extend(take(0, SHORT).await);
+        (all.len() == 4).then_some(())
+    };
+    eventually_async(BOUND, look).await;
+    for claim in &all {
+        expired(&*store, claim.key.job).await;
+    }
+    let look = async || take(1, LONG).await.pop();
+    eventually_async(BOUND, look).await;
+    assert!(take(0, LONG).await.is_empty());
+    let one = take(1, LONG).await;
+    assert!(one.len() == 1 && one[0].crashes == 2, "{one:?}");
+    assert_eq!(take(9, LONG).await.len(), 2);
 }
 
 pub(crate) async fn only_tasks_that_the_worker_has(world: &World) {

@@ -13,6 +13,7 @@ mod enqueue;
 mod held;
 mod kills;
 mod limited;
+mod poison;
 mod priority;
 mod retries;
 mod shutdown;

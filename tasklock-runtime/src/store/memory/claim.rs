@@ -38,6 +38,19 @@ impl Memory {
                     .get(id)
                     .is_some_and(|job| take_place(&mut room, &job.task))
         });
+        let mut suspects = request.suspects;
+        takeable.retain(|(is_due, _, id)| {
+            let suspect = |job: &Stored| {
+                let from = wanted.get(&*job.task).map(|wanted| wanted.suspect_from);
+                from.is_some_and(|from| job.crashes >= from)
+            };
+            if *is_due || !rows.jobs.get(id).is_some_and(suspect) {
+                return true;
+            }
+            let taken = suspects > 0;
+            suspects = suspects.saturating_sub(1);
+            taken
+        });
         let left_behind = takeable.len() > request.limit;
         takeable.truncate(request.limit);
 

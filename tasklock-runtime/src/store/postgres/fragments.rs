@@ -31,6 +31,12 @@ const LANE: &str = "lane AS (
 const UNPAUSED: &str = "NOT EXISTS (SELECT FROM {s}{p}pause p
         WHERE (p.kind = 'task' AND p.name = w.task) OR (p.kind = 'queue' AND p.name = w.queue))";
 
+/// As far as can be seen without a lock.
+const EXPIRED: &str = "j.state = 'running' AND j.lock_until < statement_timestamp()
+      AND j.task = ANY($1::text[]) AND {claimable}
+      AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h
+          WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= statement_timestamp())";
+
 /// What a claim says of a row.
 const CLAIMED: &str = "j.id, j.task, j.fence, j.attempt, greatest(j.crashes, 0) AS crashes,
     greatest(j.refusals, 0) AS refusals, j.payload, j.unique_key IS NOT DISTINCT FROM '' AS standing,
@@ -73,6 +79,7 @@ impl Fragments {
             ("{claimed}", CLAIMED.to_owned()),
             ("{ended}", ENDED.to_owned()),
             ("{unpaused}", UNPAUSED.to_owned()),
+            ("{expired}", EXPIRED.to_owned()),
             ("{to_cancel}", TO_CANCEL.to_owned()),
             ("{taken}", TAKEN.to_owned()),
             ("{hold}", HOLD.to_owned()),

@@ -37,11 +37,15 @@ impl PgStore {
         let mut tx = connection.begin_with(BEGIN).await?;
         fault::at("claim begun");
 
+        let suspect = |wanted: &Wanted| i64::from(wanted.suspect_from);
+        let suspects: Vec<i64> = request.tasks.iter().map(suspect).collect();
         let mut claims = Vec::new();
         let expired: Vec<i64> = sqlx::query_scalar(&self.statements.lock_expired)
             .bind(&tasks)
             .bind(&queues)
             .bind(i64::try_from(request.limit).unwrap_or(i64::MAX))
+            .bind(suspects)
+            .bind(i64::try_from(request.suspects).unwrap_or(i64::MAX))
             .fetch_all(&mut *tx)
             .await?;
         if !expired.is_empty() {

@@ -32,6 +32,9 @@ const LANE: &str = "lane (task, room, priority) AS (
 
 const TTL: &str = "(SELECT value ->> 2 FROM json_each(?1) WHERE value ->> 0 = task)";
 
+const SUSPECT: &str =
+    "({crashes} >= (SELECT value ->> 4 FROM json_each(?1) WHERE value ->> 0 = task))";
+
 /// What a claim says of a row.
 const CLAIMED: &str =
     "id, task, fence, attempt, {crashes} AS crashes, {refusals} AS refusals, payload,
@@ -60,6 +63,7 @@ impl Fragments {
             ("{lane}", LANE.to_owned()),
             ("{claimed}", CLAIMED.to_owned()),
             ("{ttl}", TTL.to_owned()),
+            ("{suspect}", SUSPECT.to_owned()),
             ("{becomes}", BECOMES.to_owned()),
             ("{to_cancel}", TO_CANCEL.to_owned()),
             ("{taken}", TAKEN.to_owned()),

@@ -11,7 +11,13 @@ use crate::task::micros;
 
 pub(super) fn wanted(tasks: &[Wanted]) -> String {
     batch(tasks, |wanted| {
-        json!([wanted.task, wanted.queue, micros(wanted.ttl), wanted.most])
+        json!([
+            wanted.task,
+            wanted.queue,
+            micros(wanted.ttl),
+            wanted.most,
+            wanted.suspect_from
+        ])
     })
 }
 

@@ -47,6 +47,7 @@ impl SqliteStore {
                 .bind(i64::try_from(request.limit).unwrap_or(i64::MAX))
                 .bind(request.token.as_str())
                 .bind(&request.worker)
+                .bind(i64::try_from(request.suspects).unwrap_or(i64::MAX))
                 .fetch_all(&mut *tx)
                 .await?;
             claimed.claims = claims(&rows, &request.token, true)?;

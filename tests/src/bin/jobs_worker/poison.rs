@@ -1,6 +1,4 @@
-//! A job that takes its process down, and one that does not.
-
-use std::time::Duration;
+//! A job that takes its process down, and one that happens to be in it.
 
 use tasklock_runtime::{LeaseContext, Payload, locked_task};
 
@@ -9,6 +7,10 @@ use crate::say_start;
 #[locked_task(ttl = "1s")]
 async fn aborts(lease: LeaseContext, _number: Payload<i64>) {
     say_start(&lease);
-    tokio::time::sleep(Duration::from_millis(20)).await;
     std::process::abort();
+}
+
+#[locked_task(ttl = "1s")]
+async fn bystander(lease: LeaseContext, _number: Payload<i64>) {
+    say_start(&lease);
 }

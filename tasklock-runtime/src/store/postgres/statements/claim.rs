@@ -50,16 +50,22 @@ WHERE t.task = j.task AND j.id = ANY(ARRAY(SELECT k.id FROM k))
 RETURNING {claimed}
 ), {stray} SELECT * FROM c";
 
-/// $1 tasks, $2 queues, $3 limit. The side row is only a prefilter here: without it, long runs that are alive
-/// would fill the limit, and an expired one would never be reached.
+/// $1 tasks, $2 queues, $3 limit, $4 suspect from, $5 most suspects. The side row is only a prefilter here:
+/// without it, long runs that are alive would fill the limit, and an expired one would never be reached.
 pub(super) const LOCK_EXPIRED: &str = "
-SELECT j.id FROM {s}{p}job j
-WHERE j.state = 'running' AND j.lock_until < statement_timestamp() AND j.task = ANY($1::text[])
-  AND {claimable}
-  AND j.task IN (SELECT w.task FROM unnest($1::text[], $2::text[]) AS w(task, queue) WHERE {unpaused})
-  AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h
-      WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= statement_timestamp())
-ORDER BY j.lock_until LIMIT $3 FOR UPDATE OF j SKIP LOCKED";
+WITH t AS MATERIALIZED (
+    SELECT w.task, w.suspect FROM unnest($1::text[], $2::text[], $4::bigint[])
+        AS w(task, queue, suspect) WHERE {unpaused}
+), s AS MATERIALIZED (
+    SELECT j.id FROM t JOIN {s}{p}job j ON j.task = t.task
+    WHERE {expired} AND j.crashes >= t.suspect
+    ORDER BY j.lock_until LIMIT least($5, $3) FOR UPDATE OF j SKIP LOCKED
+), e AS MATERIALIZED (
+    SELECT j.id FROM t JOIN {s}{p}job j ON j.task = t.task
+    WHERE {expired} AND j.crashes < t.suspect
+    ORDER BY j.lock_until LIMIT $3 - (SELECT count(*) FROM s) FOR UPDATE OF j SKIP LOCKED
+)
+SELECT id FROM s UNION ALL SELECT id FROM e";
 
 /// $1 tasks, $2 ttls in µs, $3 ids, $4 token, $5 worker. The rows are locked by now: this look at the
 /// side rows, in a snapshot taken after the locks, is the one that decides.

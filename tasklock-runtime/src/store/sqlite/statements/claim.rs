@@ -1,6 +1,6 @@
 //! How work is taken, and when there will be some.
 //!
-//! ?1 is always [[task, queue, ttl in µs, limit], …].
+//! ?1 is always [[task, queue, ttl in µs, limit, suspect from], …].
 
 /// ?1 tasks. What no claim takes is left out, or it would be asked for without a pause. Where a task is at its
 /// limit, the next event is the end of a place's hold; the end of a run is seen, for it changes the file.
@@ -37,15 +37,19 @@ SET state = 'running', lock_owner = ?3, lock_worker = ?4, fence = fence + 1,
 WHERE id IN (SELECT value FROM json_each(?2))
 RETURNING {claimed}";
 
-/// ?1 tasks, ?2 limit, ?3 token, ?4 worker. Rows whose lease has expired.
+/// ?1 tasks, ?2 limit, ?3 token, ?4 worker, ?5 most suspects. Rows whose lease has expired.
 pub(super) const TAKE_EXPIRED: &str = "
 WITH {wanted}
 UPDATE {p}job
 SET lock_owner = ?3, lock_worker = ?4, fence = fence + 1, lock_until = {now} + {ttl},
     attempt = {attempt_more}, crashes = {crash_more}, claimed_at = {now}
 WHERE id IN (
-    SELECT id FROM {p}job
-    WHERE state = 'running' AND lock_until < {now} AND {claimable}
-      AND task IN (SELECT task FROM t)
+    SELECT id FROM (
+        SELECT id, lock_until, {suspect} AS suspect,
+            row_number() OVER (PARTITION BY {suspect} ORDER BY lock_until) AS nth
+        FROM {p}job
+        WHERE state = 'running' AND lock_until < {now} AND {claimable}
+          AND task IN (SELECT task FROM t))
+    WHERE NOT suspect OR nth <= ?5
     ORDER BY lock_until LIMIT ?2)
 RETURNING {claimed}";
