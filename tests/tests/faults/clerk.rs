@@ -53,6 +53,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Clerk {
     stop: Arc<AtomicBool>,
+    /// It has asked for a job of each task.
+    began: Arc<AtomicBool>,
     work: thread::JoinHandle<Book>,
 }
 
@@ -74,14 +76,21 @@ impl Clerk {
         };
         // On a thread of its own, for scenarios block theirs.
         let until = Arc::clone(&stop);
+        let began = Arc::new(AtomicBool::new(false));
+        let begins = Arc::clone(&began);
         let work = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build();
             let runtime = runtime.expect("a runtime can be made");
-            runtime.block_on(desk.work(until))
+            runtime.block_on(desk.work(&begins, &until))
         });
-        Self { stop, work }
+        Self { stop, began, work }
+    }
+
+    /// Whether it has asked for a job of each task.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.began.load(Ordering::Acquire)
     }
 
     /// Enqueues nothing any more; answers what it has done.
@@ -113,11 +122,17 @@ struct Tools {
 }
 
 impl Desk {
-    async fn work(mut self, stop: Arc<AtomicBool>) -> Book {
-        let mut tools = None;
+    async fn work(mut self, began: &AtomicBool, stop: &AtomicBool) -> Book {
+        let mut tools: Option<Tools> = None;
         while !stop.load(Ordering::Acquire) {
             if tools.is_none() {
                 tools = timeout(PATIENCE, self.open()).await.ok().flatten();
+            }
+            if let (Some(open), false) = (&tools, began.load(Ordering::Acquire)) {
+                for task in self.tasks.clone() {
+                    self.order(&open.client, task).await;
+                }
+                began.store(true, Ordering::Release);
             }
             if let Some(open) = &mut tools {
                 match timeout(PATIENCE, backlog(&mut open.database)).await {
@@ -170,8 +185,9 @@ impl Desk {
         let commits = draw.below(2) == 0;
         let begin = draw.one_of(&BEGIN);
         let fault = draw.below(12);
+        let moment = Duration::from_millis(draw.below(15));
         let patience = match fault {
-            0 => Duration::from_millis(draw.below(5)),
+            0 => moment / 3,
             1 => Duration::from_millis(250),
             _ => PATIENCE,
         };
@@ -184,9 +200,14 @@ impl Desk {
         };
         self.number += count;
         let proxy = self.proxy.as_ref().filter(|_| fault == 1);
-        if let Some(proxy) = proxy {
-            proxy.set(Mode::LoseReplies);
-        }
+        // In the midst of it: before the COMMIT, or just after.
+        let loses = async {
+            if let Some(proxy) = proxy {
+                sleep(moment).await;
+                proxy.set(Mode::LoseReplies);
+            }
+            std::future::pending::<()>().await;
+        };
         let asked = async {
             if within {
                 in_transaction(client, &self.way, &order, begin, commits).await
@@ -200,7 +221,13 @@ impl Desk {
                 one.await.ok().map(|answer| vec![answer])
             }
         };
-        let answer = timeout(patience, asked).await.ok().flatten();
+        let answered = async {
+            tokio::select! {
+                answer = asked => answer,
+                () = loses => None,
+            }
+        };
+        let answer = timeout(patience, answered).await.ok().flatten();
         if let Some(proxy) = proxy {
             proxy.set(Mode::Pass);
             proxy.reset_all();
