@@ -170,6 +170,7 @@ macro_rules! suite {
                 prune {
                     only_what_has_been_kept_for_long_enough,
                     nothing_that_waits_or_runs,
+                    no_row_that_keeps_a_place,
                     several_delete_each_row_once,
                     renewals_of_what_is_over_go_too,
                 }

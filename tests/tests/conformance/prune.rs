@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tasklock_runtime::Next;
-use tasklock_runtime::store::Then;
+use tasklock_runtime::store::{Counts, Then};
 use tokio::sync::Barrier;
 
 use crate::steps::{
-    LONG, claim, claim_all, end, enqueue_due, finish, held, job, renewals, renewer, started, then,
+    LONG, claim, claim_all, end, enqueue_due, finish, held, job, limited, renewals, renewer,
+    started, then,
 };
 use crate::world::World;
 
@@ -82,6 +83,24 @@ pub(crate) async fn nothing_that_waits_or_runs(world: &World) {
     for id in [running, ready] {
         job(&*store, id).await;
     }
+}
+
+/// A job that is cancelled while it waits for the end of its own hold keeps its place until then.
+pub(crate) async fn no_row_that_keeps_a_place(world: &World) {
+    let store = world.store().await;
+    let Some(mut sql) = world.sql().await else {
+        return;
+    };
+    let claim = started(&*store, "task", LONG).await;
+    let mut again = then(&claim.key, Then::Again(LONG, Counts::Attempt));
+    again.hold = Some(Duration::from_secs(7 * 24 * 60 * 60));
+    finish(&*store, again).await;
+    store.cancel(claim.key.job).await.unwrap();
+    let kept = "SELECT count(*) FROM tasklock_job WHERE prune_at >= hold_until";
+    assert_eq!(sql.number(kept).await, 1);
+    enqueue_due(&*store, "task", 1).await;
+    let batch = store.claim(&limited("task", LONG, 1, 9)).await.unwrap();
+    assert_eq!(batch.claims, []);
 }
 
 pub(crate) async fn several_delete_each_row_once(world: &World) {
