@@ -8,7 +8,8 @@
 //! have ended, and shows what became of each:
 //!
 //! - `ada` is sent at once.
-//! - `bob` is enqueued twice under one unique key: the second call answers the first one's job.
+//! - `bob` is due half a second later, and enqueued twice under one unique key: the second call answers the
+//!   first one's job, which still waits.
 //! - `cleo` is due a second later.
 //! - `dan`'s mailbox is full the first time: an error, and the task's `backoff` says when to try again.
 //! - `eve` has moved away: `Discard` says that trying again is no use, and the job is dead at once.
@@ -83,6 +84,7 @@ async fn main() -> Result<(), BoxError> {
     for _ in 0..2 {
         let job = deliver::enqueue(&client, letter("bob"))
             .unique("bob")
+            .delay(Duration::from_millis(500))
             .await?;
         println!("bob: job {}, new: {}", job.id(), job.is_new());
     }

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tasklock_test_support::process::Worker;
 use tasklock_test_support::temp::TempDir;
 use tasklock_test_support::wait::eventually;
@@ -169,6 +171,91 @@ fn imports(url: &str) {
     imported(&scheduled, "34 rates, 0 rows changed");
     scheduled.term();
     ends_with(&scheduled, 0);
+}
+
+#[test]
+fn jobs_with_payload_ends_each_letter_as_it_says() {
+    let folder = TempDir::new();
+    let story = Worker::spawn(&mut command(example("jobs_with_payload"), folder.path()));
+    ends_with(&story, 0);
+    for line in [
+        "bob: job 2, new: true",
+        "bob: job 2, new: false",
+        "ada: \"Dear ada\", attempt 1",
+        "bob: \"Dear bob\", attempt 1",
+        "cleo: \"Dear cleo\", attempt 1",
+        "dan: \"Dear dan\", attempt 2",
+    ] {
+        story.wait_for(BOUND, |event| event.line == line);
+    }
+    let events = story.events();
+    let ends = events.iter().filter_map(|event| {
+        let (_, end) = event.line.strip_prefix("job ")?.split_once(" is ")?;
+        Some(end.trim_end())
+    });
+    let ends: Vec<&str> = ends.collect();
+    let done = "done after attempt 1";
+    let [dan, eve] = ["done after attempt 2", "dead after attempt 1 moved away"];
+    assert_eq!(ends, [done, done, done, dan, eve], "{}", story.report());
+    logged(&story, "failed: the mailbox is full");
+}
+
+#[test]
+fn web_app_sends_the_receipt_of_each_order_that_was_taken() {
+    let folder = TempDir::new();
+    let app = Worker::spawn(command(example("web_app"), folder.path()).env("PORT", "0"));
+    let listening = app.wait_for(BOUND, |event| event.line.starts_with("listening on "));
+    let address = listening
+        .line
+        .trim_start_matches("listening on ")
+        .to_owned();
+    let order = |customer: &str, cents: i64| {
+        let order = json!({ "customer": customer, "cents": cents }).to_string();
+        http(&address, "POST", "/orders", &order)
+    };
+    let get = |path: &str| http(&address, "GET", path, "").1;
+    assert_eq!(order("ada", 1250), (200, "1\n".to_owned()));
+    app.wait_for(BOUND, |event| event.line == "receipt of order 1");
+    eventually(BOUND, || get("/orders/1") == "paid, with thanks, ada\n");
+    eventually(BOUND, || get("/jobs") == "1 done\n");
+
+    // The table refuses it, after its job was enqueued: neither is there.
+    let (status, refusal) = order("bob", 0);
+    assert_eq!(status, 422, "{refusal}");
+    assert!(refusal.contains("cents > 0"), "{refusal}");
+    assert_eq!(get("/orders/2"), "no such order\n");
+    assert_eq!(get("/jobs"), "1 done\n");
+
+    assert_eq!(order("cleo", 5), (200, "2\n".to_owned()));
+    eventually(BOUND, || get("/orders/2") == "paid, with thanks, cleo\n");
+    app.interrupt();
+    ends_with(&app, 0);
+}
+
+/// One request on a connection of its own: status and body of the answer.
+#[track_caller]
+fn http(address: &str, method: &str, path: &str, json: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).expect("the program listens");
+    stream
+        .set_read_timeout(Some(BOUND))
+        .expect("it is not zero");
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{json}",
+        json.len()
+    );
+    stream
+        .write_all(request.as_bytes())
+        .expect("the program reads");
+    let mut answer = String::new();
+    stream
+        .read_to_string(&mut answer)
+        .expect("the program answers");
+    let parts = answer.split_once("\r\n\r\n").zip(answer.split(' ').nth(1));
+    match parts {
+        Some(((_, body), status)) => (status.parse().expect("a number"), body.to_owned()),
+        None => panic!("no answer to {method} {path}: {answer:?}"),
+    }
 }
 
 #[test]
