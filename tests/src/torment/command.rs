@@ -10,6 +10,7 @@
 //! | `hog MILLIS` | every connection of the application's pool is in use |
 //! | `panic` | handlers panic from now on; `calm` ends it |
 //! | `finish` | runs that last until then end, and are short from now on |
+//! | `linger MILLIS` | jobs that were enqueued last so much longer from now on |
 //! | `abort` | the process aborts |
 
 use std::path::PathBuf;
@@ -31,6 +32,7 @@ static ARMED: Mutex<Vec<(Deed, String)>> = Mutex::new(Vec::new());
 static IS_ARMED: AtomicBool = AtomicBool::new(false);
 static SUSPENDED: AtomicU64 = AtomicU64::new(0);
 static PANICKY: AtomicBool = AtomicBool::new(false);
+static LINGERING: AtomicU64 = AtomicU64::new(0);
 static FINISHING: AtomicBool = AtomicBool::new(false);
 
 /// What is done at a step.
@@ -101,6 +103,11 @@ pub fn finishing() -> bool {
     FINISHING.load(Ordering::Acquire)
 }
 
+/// How many milliseconds jobs that were enqueued shall last longer.
+pub fn lingering() -> u64 {
+    LINGERING.load(Ordering::Acquire)
+}
+
 /// Obeys one command after the other, and says so.
 pub(crate) async fn obey() {
     let mut path = watch::path().into_os_string();
@@ -146,6 +153,7 @@ fn carry_out(text: &str) {
         "panic" => PANICKY.store(true, Ordering::Release),
         "calm" => PANICKY.store(false, Ordering::Release),
         "finish" => FINISHING.store(true, Ordering::Release),
+        "linger" => LINGERING.store(rest.parse().expect("milliseconds"), Ordering::Release),
         "abort" => std::process::abort(),
         _ => panic!("no such command: {text}"),
     }

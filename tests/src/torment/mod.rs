@@ -15,7 +15,7 @@ pub mod ledger;
 mod mistake;
 mod watch;
 
-pub use command::{at, finishing, panicky};
+pub use command::{at, finishing, lingering, panicky};
 pub use effect::effect;
 pub use mistake::replaced;
 pub use watch::Run;

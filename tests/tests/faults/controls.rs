@@ -73,9 +73,9 @@ controls! {
         else &[("FAULT_CLOCK", "blind")];
     ends_without_fence on sqlite postgres, of STANDING: pauses_before_the_end,
         &[("FAULT_MISTAKE", "ends ignore the fence")] => "P6", else &[];
-    ends_of_jobs_without_fence on sqlite postgres, of PAIR: pauses_before_the_end,
+    ends_of_jobs_without_fence on sqlite postgres, of PAIR: pauses_before_the_end_of_jobs,
         &[("FAULT_MISTAKE", "ends ignore the fence")] => "P6", else &[];
-    deletes_without_fence on sqlite postgres, of GONE: pauses_before_the_end,
+    deletes_without_fence on sqlite postgres, of GONE: pauses_before_the_end_of_jobs,
         &[("FAULT_MISTAKE", "ends that delete ignore the fence")] => "P6", else &[];
     // Other stores have one writer.
     limit_without_a_lock on postgres, of PAIR: claims_overlap,
@@ -185,7 +185,9 @@ async fn claims_overlap(arena: &mut Arena) {
 
 /// Most jobs run, and few wait.
 async fn runs_last(arena: &mut Arena) {
-    hold(arena, 300, "mid-run").await;
+    arena.tell_all("linger 300");
+    let keyed = "SELECT count(*) FROM audit WHERE op = 'enter' AND unique_key <> ''";
+    arena.place.wait_until_more_than(15, keyed).await;
 }
 
 async fn renewals_cease(arena: &mut Arena) {
@@ -216,6 +218,12 @@ async fn pauses_before_the_end(arena: &mut Arena) {
     pause_at(arena, "lease sealed").await;
 }
 
+/// Whoever took the job over still runs it when the other wakes up.
+async fn pauses_before_the_end_of_jobs(arena: &mut Arena) {
+    arena.tell_all("linger 700");
+    pauses_before_the_end(arena).await;
+}
+
 /// Stops a worker at a step until the other has taken its jobs.
 async fn pause_at(arena: &mut Arena, step: &str) {
     for _ in 0..6 {
@@ -231,6 +239,8 @@ async fn pause_at(arena: &mut Arena, step: &str) {
         };
         if try_eventually(SOON, stopped).is_some() {
             tokio::time::sleep(LONG).await;
+            // The other may be late; where this one keeps the file, it cannot come.
+            arena.place.left_within(LONG, &seat.name).await;
         }
         seat.tell("forget");
     }

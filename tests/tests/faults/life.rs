@@ -126,6 +126,10 @@ impl Lives<'_> {
                 }
             }
             Op::Finish | Op::Release => self.end(policy, entry, errors, marked),
+            // The dead stay for a week, what was cancelled for a day, unless the task says how long.
+            Op::Delete if policy.keeps || row.was == "dead" => {
+                self.wrong("Kept: deleted too early", entry);
+            }
             _ => {}
         }
     }

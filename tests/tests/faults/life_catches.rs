@@ -93,17 +93,17 @@ fn sound() -> Evidence {
     pen.then(2, Op::Acquire, "running", "", (1, 0));
     pen.then(3, Op::Acquire, "running", "", (1, 0));
     pen.then(3, Op::Release, "ready", "", (0, 0));
-    // 15 to 19: cancelled while it waits, and while it runs.
+    // 15 to 18: cancelled while it waits, and while it runs.
     pen.then(3, Op::Cancel, "cancelled", "cancelled", (0, 0));
     pen.then(2, Op::Mark, "running", "", (1, 0));
     pen.then(2, Op::Acquire, "running", "", (2, 1));
     pen.then(2, Op::Finish, "cancelled", "cancelled", (2, 1));
-    pen.then(3, Op::Delete, "gone", "cancelled", (0, 0));
-    // 20 to 27: effect and end are one, also when it is done again; and one whose end deletes it.
+    // 19 to 27: effect and end are one; it is deleted some time later; and one whose end deletes it.
     pen.enter(4, "ships", None, 3);
     pen.then(4, Op::Acquire, "running", "", (1, 0));
     pen.effect(4);
     pen.then(4, Op::Finish, "done", "succeeded", (1, 0));
+    pen.then(4, Op::Delete, "gone", "succeeded", (1, 0));
     pen.enter(5, "gone", None, 4);
     pen.then(5, Op::Acquire, "running", "", (1, 0));
     pen.effect(5);
@@ -136,7 +136,7 @@ fn sound() -> Evidence {
         rows: vec![
             (1, "dead".into(), 4, 1),
             (2, "cancelled".into(), 2, 1),
-            (4, "done".into(), 1, 0),
+            (3, "cancelled".into(), 0, 0),
         ],
         bookings: vec![4],
         settled: true,
@@ -190,7 +190,7 @@ fn started(job: i64, fence: i64) -> Belief {
 #[test]
 fn each_rule_is_watched() {
     type Change = fn(&mut Evidence);
-    let changes: [(&str, Change); 26] = [
+    let changes: [(&str, Change); 27] = [
         ("P6: it had ended", |it| {
             let again = it.log[1].clone();
             it.log.insert(10, again);
@@ -204,7 +204,7 @@ fn each_rule_is_watched() {
         ("Retries", |it| it.log[8].row.attempt = 5),
         ("Policy", |it| it.log[9].row.outcome = "succeeded".into()),
         ("Policy", |it| it.log[7].row.state = "dead".into()),
-        ("Policy", |it| it.log[23].row.outcome = "failed".into()),
+        ("Policy", |it| it.log[22].row.outcome = "failed".into()),
         ("Policy", |it| it.log[9].row.outcome = "poisoned".into()),
         ("Crashes", |it| {
             it.log[8].row.crashes = 3;
@@ -212,20 +212,21 @@ fn each_rule_is_watched() {
         }),
         ("Cancelled", |it| it.beliefs.push(started(2, 2))),
         ("Once: 2 effects", |it| {
-            let twice = it.log[22].clone();
-            it.log.insert(22, twice);
+            let twice = it.log[21].clone();
+            it.log.insert(21, twice);
         }),
-        ("Once: an effect without", |it| it.log[22].fence = 2),
+        ("Once: an effect without", |it| it.log[21].fence = 2),
         ("Once: it has succeeded", |it| drop(it.log.remove(26))),
         ("Limit", |it| {
-            for entry in &mut it.log[20..24] {
+            for entry in &mut it.log[19..23] {
                 entry.row.task = "pair".into();
             }
             // It is claimed while two run.
-            let claimed: Vec<Entry> = it.log.drain(20..22).collect();
+            let claimed: Vec<Entry> = it.log.drain(19..21).collect();
             it.log.splice(14..14, claimed);
         }),
         ("Unique", |it| it.log[11].row.key = Some("a".into())),
+        ("Kept", |it| it.log[23].row.task = "tries".into()),
         ("Lost", |it| drop(it.log.remove(9))),
         ("Log", |it| it.rows[0].2 = 3),
         ("Log", |it| it.rows.push((9, "ready".into(), 0, 0))),

@@ -172,6 +172,19 @@ impl Place {
         .is_some()
     }
 
+    /// Waits so long at most until no row is a worker's of this name.
+    pub(crate) async fn left_within(&self, bound: Duration, worker: &str) {
+        let query = format!(
+            "SELECT count(*) FROM tasklock_job WHERE state = 'running' AND lock_worker = '{worker}'"
+        );
+        let mut database = self.connect().await;
+        try_eventually_async(bound, async || {
+            let rows = database.run(&query).await.ok()?;
+            (rows[0][0].as_deref() == Some("0")).then_some(())
+        })
+        .await;
+    }
+
     /// Waits until every standing job has been started and finished anew, and every other has ended: nothing
     /// was lost. The number of those that were not within the bound.
     pub(crate) async fn all_run_again(&self) -> i64 {

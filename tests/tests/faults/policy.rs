@@ -10,11 +10,14 @@ pub(crate) struct Policy {
     pub(crate) concurrency: Option<usize>,
     /// Whether a success of it always is its one effect's transaction.
     pub(crate) completes: bool,
+    /// Whether its ended rows stay for a day at least; else those of its successes may go at once.
+    pub(crate) keeps: bool,
 }
 
 pub(crate) const POLICIES: [Policy; 4] = [
     Policy {
         completes: true,
+        keeps: false,
         ..lenient("ships")
     },
     Policy {
@@ -26,7 +29,10 @@ pub(crate) const POLICIES: [Policy; 4] = [
         concurrency: Some(2),
         ..lenient("pair")
     },
-    lenient("gone"),
+    Policy {
+        keeps: false,
+        ..lenient("gone")
+    },
 ];
 
 const fn lenient(task: &'static str) -> Policy {
@@ -36,6 +42,7 @@ const fn lenient(task: &'static str) -> Policy {
         crashes: 1_000,
         concurrency: None,
         completes: false,
+        keeps: true,
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tasklock_runtime::{
     Discard, LeaseContext, Payload, RetryAfter, Snooze, TaskResult, locked_task,
 };
-use tasklock_tests::torment::{Run, at, effect};
+use tasklock_tests::torment::{Run, at, effect, lingering};
 
 use crate::fate::Fate;
 use crate::pause;
@@ -107,6 +107,7 @@ async fn write(lease: &LeaseContext, run: &Run, fate: &Fate, effects: u64) -> Ta
         known(effect(lease, run, number, completing).await?)?;
     }
     at("mid-run");
+    pause(lingering()).await;
     Ok(())
 }
 
