@@ -136,5 +136,7 @@ impl Belief {
 /// Everything that a process has written; nothing if it never came so far.
 pub fn read(path: &Path) -> Vec<Belief> {
     let bytes = std::fs::read(path).unwrap_or_default();
-    bytes.chunks_exact(RECORD).map(Belief::of).collect()
+    let beliefs = bytes.chunks_exact(RECORD).map(Belief::of);
+    // A place that was given out, and whose process died before it wrote there: a hole in the file.
+    beliefs.filter(|belief| !belief.owner.is_empty()).collect()
 }
