@@ -89,7 +89,8 @@ impl Run {
 
     /// A claim that came after its own deadline, or after the wish to stop, is not started. It is given
     /// back rather than left to expire: nothing has run under it. Nor is a job started that somebody wants
-    /// cancelled, or that has taken too many workers down.
+    /// cancelled, that has taken too many workers down, or that was enqueued for a task which has a schedule
+    /// in this program: beside its standing job it would be a second run at once. Another version may take it.
     fn guard(&self, stop: &CancellationToken) -> Result<(), Outcome> {
         if stop.is_cancelled() {
             return Err(Outcome::Interrupted);
@@ -104,8 +105,15 @@ impl Run {
         if self.claim.to_cancel {
             return Err(Outcome::Cancelled);
         }
-        if self.claim.crashes >= self.registration.definition.most_crashes() {
+        let definition = &self.registration.definition;
+        if self.claim.crashes >= definition.most_crashes() {
             return Err(Outcome::Poisoned(self.claim.crashes));
+        }
+        if definition.is_scheduled() && !self.claim.standing {
+            return Err(Outcome::Undecodable(
+                "the task has a schedule in this program, and takes no jobs beside it: `trigger` makes it due"
+                    .to_owned(),
+            ));
         }
         Ok(())
     }

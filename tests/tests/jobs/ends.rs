@@ -2,7 +2,7 @@
 
 use tasklock_runtime::{Client, Job, JobState};
 use tasklock_test_support::process::Event;
-use tasklock_test_support::wait::eventually;
+use tasklock_test_support::wait::{eventually, eventually_async};
 
 use crate::support::{
     Audit, BOUND, Place, What, all_over, client, number, ready, start_of, stop, worker,
@@ -19,6 +19,7 @@ on_both! {
     beside: a_panic_is_told_with_its_place,
     beside: a_destructor_that_panics_ends_nothing_else,
     beside: a_long_error_is_cut,
+    beside: a_task_with_a_schedule_takes_no_other_jobs,
 }
 
 /// One job of a task, run to its end; with what the worker said of its starts, and its log.
@@ -148,6 +149,33 @@ async fn a_destructor_that_panics_ends_nothing_else(place: Place) {
     });
     stop(&worker);
     eventually(BOUND, || worker.stderr().ends_with("stopped\n"));
+}
+
+/// Else there were two runs of it at once, with whatever its schedule has started.
+async fn a_task_with_a_schedule_takes_no_other_jobs(place: Place) {
+    let client = client(&place).await;
+    let worker = worker(&place, "ticks", &[]);
+    start_of(&worker);
+    let enqueued = client.enqueue("ticks", &()).await;
+    let id = enqueued.expect("the client cannot know").id();
+    let refused = eventually_async(BOUND, async || {
+        let job = client.job(id).await.ok().flatten()?;
+        (job.refusals > 0).then_some(job)
+    });
+    let refused = refused.await;
+    assert_eq!((refused.state, refused.attempt), (JobState::Ready, 0));
+    let error = refused.last_error.unwrap_or_default();
+    assert!(error.contains("has a schedule"), "{error}");
+    start_of(&worker);
+    stop(&worker);
+    let ran = |event: &Event| number(event, "job") == id;
+    assert!(
+        !worker
+            .events()
+            .iter()
+            .filter(|event| event.is("start"))
+            .any(ran)
+    );
 }
 
 async fn a_long_error_is_cut(place: Place) {
