@@ -29,6 +29,7 @@ mod priority;
 mod prune;
 mod release;
 mod renew;
+mod retry;
 mod schema;
 mod stale;
 mod steer;
@@ -151,10 +152,12 @@ macro_rules! suite {
                     a_cancel_says_what_it_found,
                     a_cancelled_run_is_not_renewed_and_learns_why,
                     who_takes_a_cancelled_run_over_is_told,
+                }
+                retry {
                     an_ended_job_is_run_anew,
                     a_retry_says_what_it_found,
                     a_retry_does_not_take_a_key,
-                    steering_is_announced,
+                    a_retry_is_announced,
                 }
                 pause {
                     what_is_paused_starts_no_run,
