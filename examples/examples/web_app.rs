@@ -13,8 +13,8 @@
 //! (`complete_in`), so an order has its receipt exactly once, whatever crashes in between.
 //!
 //! This process serves requests and runs jobs; start it several times with `PORT=3001` and so on, and each job
-//! runs in one of them. The file is `web_app.db`, or what `TASKLOCK_DATABASE_URL` names (SQLite here; with
-//! Postgres it is the same, with a `PgPool`).
+//! runs in one of them. The file is `web_app.db`, or what `TASKLOCK_DATABASE_URL` names. With Postgres the pool
+//! is a `PgPool`, transactions begin with `pool.begin()`, and parameters are `$1`.
 
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;

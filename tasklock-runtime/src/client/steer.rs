@@ -57,8 +57,8 @@ impl Client {
         cancelled.ok_or(Error::UnknownJob(id))
     }
 
-    /// Makes a job due now: one that waits for its time or for its next attempt, or one that has ended, whose attempts
-    /// then start anew.
+    /// Makes a job due now: one that waits for its time or for its next attempt, or one that has ended, whose attempts,
+    /// crashes and refusals then start anew. Also one that is done: it runs once more, with its effects.
     ///
     /// # Errors
     ///

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tasklock_grammar::display_duration;
 use tokio::task::unconstrained;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -83,8 +84,8 @@ impl Run {
         };
         fault::at("run ended");
         let outcome = self.normalise(outcome);
-        let written = self.settle(&outcome, bench).await;
-        self.report(&outcome, written);
+        let (then, written) = self.settle(&outcome, bench).await;
+        self.report(&outcome, then, written);
     }
 
     /// A claim that came after its own deadline, or after the wish to stop, is not started. It is given
@@ -188,7 +189,11 @@ impl Run {
 
     /// Stops the renewals, ends the belief of whoever still has a context (a task that the handler has
     /// spawned), and only then writes the end.
-    async fn settle(&mut self, outcome: &Outcome, bench: &Bench) -> Option<Written> {
+    async fn settle(
+        &mut self,
+        outcome: &Outcome,
+        bench: &Bench,
+    ) -> (Option<Then>, Option<Written>) {
         self.keeping.forget().await;
         // A lease whose deadline has passed may still be given back: the row decides.
         let deadline = self.status.seal().unwrap_or(Moment::from_nanos(0));
@@ -203,7 +208,7 @@ impl Run {
         );
         let end = match (outcome, then) {
             // Whoever holds the job now decides about it.
-            (Outcome::Lost(_), _) => return None,
+            (Outcome::Lost(_), _) => return (None, None),
             (_, None) => End::Release(self.claim.key.clone()),
             (_, Some(then)) => End::Finish(Finish {
                 key: self.claim.key.clone(),
@@ -223,7 +228,7 @@ impl Run {
         if written == Written::Yes {
             self.set_alarm(then, bench);
         }
-        Some(written)
+        (then, Some(written))
     }
 
     /// This worker knows when the job falls due again; it need not be told by the store.
@@ -241,19 +246,29 @@ impl Run {
         }
     }
 
-    fn report(&self, outcome: &Outcome, written: Option<Written>) {
+    /// What became of the job is told with what became of the run: who watches the log for dead jobs finds the
+    /// word there.
+    fn report(&self, outcome: &Outcome, then: Option<Then>, written: Option<Written>) {
+        let then = match (written, then) {
+            (Some(Written::Yes), Some(Then::Again(delay, _))) => {
+                format!("tried again in {}", display_duration(delay))
+            }
+            (Some(Written::Yes), Some(Then::Dead(_))) => "dead".to_owned(),
+            (Some(Written::Yes), Some(Then::Slot(_))) => {
+                "not tried again before its next slot".to_owned()
+            }
+            _ => "ended".to_owned(),
+        };
         match outcome {
             Outcome::Succeeded => tracing::debug!("succeeded"),
-            Outcome::Failed { error, .. } => tracing::warn!("failed: {error}"),
-            Outcome::Discarded(reason) => tracing::warn!("discarded: {reason}"),
-            Outcome::Snoozed(delay) => tracing::debug!("again in {delay:?}"),
-            Outcome::Undecodable(mistake) => tracing::error!("{mistake}"),
-            Outcome::Poisoned(crashes) => {
-                tracing::error!(crashes, "poisoned: not tried again");
-            }
+            Outcome::Failed { error, .. } => tracing::warn!("failed, {then}: {error}"),
+            Outcome::Discarded(reason) => tracing::warn!("discarded, {then}: {reason}"),
+            Outcome::Snoozed(_) => tracing::debug!("snoozed, {then}"),
+            Outcome::Undecodable(mistake) => tracing::error!("unreadable, {then}: {mistake}"),
+            Outcome::Poisoned(crashes) => tracing::error!(crashes, "poisoned, {then}"),
             Outcome::Cancelled => tracing::info!("cancelled"),
-            Outcome::Panicked(message) => tracing::error!("panicked: {message}"),
-            Outcome::TimedOut(limit) => tracing::warn!("dropped: ran longer than {limit:?}"),
+            Outcome::Panicked(message) => tracing::error!("panicked, {then}: {message}"),
+            Outcome::TimedOut(limit) => tracing::warn!("ran longer than {limit:?}, {then}"),
             Outcome::Lost(lost) => {
                 tracing::warn!(reason = lost.as_str(), "{lost}; nothing is written");
             }

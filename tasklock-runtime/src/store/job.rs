@@ -152,7 +152,8 @@ pub struct Job {
     pub created_at: Option<Timestamp>,
     /// When somebody asked for it to be cancelled.
     pub cancelled_at: Option<Timestamp>,
-    /// How its last run ended, as a word.
+    /// How its last run ended, as a word: `succeeded`, `failed`, `panicked`, `timed_out`, `discarded`, `snoozed`, `undecodable`,
+    /// `poisoned` or `cancelled`.
     pub last_outcome: Option<String>,
     /// What went wrong in it, with the causes; at most 4096 bytes.
     pub last_error: Option<String>,
