@@ -50,6 +50,10 @@ impl Runtime {
     /// may end by themselves during the grace period, and are dropped after it; a lease is given back
     /// only when its handler has ended or was dropped. A second signal ends the grace period.
     ///
+    /// A blocking handler that goes on is waited for until then, and this returns: its lease is lost to it, is not
+    /// given back, and expires. Its thread goes on, and where tokio's runtime is dropped, as at the end of
+    /// `#[tokio::main]`, the process waits for it; `shutdown_background` of tokio's `Runtime` does not.
+    ///
     /// A handler that panics has failed, and its message and place are recorded. For the place, a panic hook is
     /// installed, once for the process, that calls the hook before it. A destructor that panics while its
     /// handler is unwinding ends the process, by Rust's own rule, and so does any panic under
