@@ -11,7 +11,7 @@ use tasklock_grammar::{MAX_DURATION, check_name, display_duration};
 
 use super::Client;
 use crate::error::Error;
-use crate::store::{Due, EnqueueTransaction, Enqueued, NewJob};
+use crate::store::{Due, EnqueueTransaction, Enqueued, LEASES, NewJob};
 
 type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
@@ -249,6 +249,12 @@ fn new_job<P: Serialize + ?Sized>(
     payload: &P,
 ) -> Result<NewJob, Error> {
     check_name(task).map_err(|error| refuse(task, format!("its name: {error}")))?;
+    if task == LEASES {
+        return Err(refuse(
+            task,
+            "its name is the runtime's own, for named leases".to_owned(),
+        ));
+    }
     let payload = serde_json::to_string(payload).map_err(|error| {
         refuse(
             task,

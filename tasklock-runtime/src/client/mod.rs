@@ -8,7 +8,11 @@ pub use steer::Jobs;
 
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+
 use crate::error::Error;
+use crate::lease::BootClock;
+use crate::run::{Heart, LeaseRequest};
 use crate::store::{Options, Pool, Source, Store, Triggered, connect};
 
 /// The longest payload, in bytes of JSON, where nothing else is said: 1 MiB.
@@ -19,6 +23,9 @@ pub(crate) const PAYLOAD_LIMIT: usize = 1 << 20;
 #[derive(Debug, Clone)]
 pub struct Client {
     store: Arc<dyn Store>,
+    heart: Arc<Heart>,
+    worker: String,
+    shutdown: CancellationToken,
     payload_limit: usize,
 }
 
@@ -66,13 +73,48 @@ impl Client {
         };
         let store = connect(source, &options).await?;
         store.check_schema().await?;
-        Ok(Self::of(store, limit))
+        let heart = Heart::new(store, Arc::new(BootClock));
+        let worker = format!("client {}", std::process::id());
+        Ok(Self::of(heart, worker, CancellationToken::new(), limit))
     }
 
-    pub(crate) fn of(store: Arc<dyn Store>, payload_limit: usize) -> Self {
+    pub(crate) fn of(
+        heart: Arc<Heart>,
+        worker: String,
+        shutdown: CancellationToken,
+        payload_limit: usize,
+    ) -> Self {
         Self {
-            store,
+            store: Arc::clone(heart.store()),
+            heart,
+            worker,
+            shutdown,
             payload_limit,
+        }
+    }
+
+    /// A lease on a name of your choice, for code that is no task: it excludes whoever else asks for the same name, in any
+    /// process. 1 to 128 bytes, as a task's name; names and tasks are apart.
+    ///
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # use tasklock_runtime::{Client, Error};
+    /// # async fn example(client: &Client) -> Result<(), Error> {
+    /// let lease = client.lease("tenant:42").ttl(Duration::from_secs(30));
+    /// if let Some(guard) = lease.try_acquire().await? {
+    ///     println!("ours, fence {}", guard.fence());
+    ///     guard.release().await;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn lease(&self, name: impl Into<String>) -> LeaseRequest {
+        LeaseRequest {
+            heart: Arc::clone(&self.heart),
+            name: name.into(),
+            worker: self.worker.clone(),
+            ttl: None,
+            shutdown: self.shutdown.clone(),
         }
     }
 

@@ -23,7 +23,7 @@ use crate::task::{
 /// What runs share.
 #[derive(Debug)]
 pub(super) struct Bench {
-    pub(super) heartbeat: Heartbeat,
+    pub(super) heartbeat: Arc<Heartbeat>,
     pub(super) completion: Completion,
     pub(super) alarm: Arc<Alarm>,
     pub(super) clock: Arc<dyn Clock>,

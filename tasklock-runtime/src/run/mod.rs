@@ -21,7 +21,9 @@
 mod alarm;
 mod completion;
 mod execution;
+mod heart;
 mod heartbeat;
+mod named;
 mod prune;
 mod registry;
 mod scheduler;
@@ -31,5 +33,7 @@ mod suspects;
 mod unwind;
 mod worker;
 
+pub(crate) use heart::Heart;
+pub use named::{LeaseGuard, LeaseRequest};
 pub(crate) use registry::{Names, Registry, Selection};
 pub(crate) use worker::{Settings, Worker};

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::alarm::Alarm;
 use super::completion::Completion;
 use super::execution::Bench;
-use super::heartbeat::Heartbeat;
+use super::heart::Heart;
 use super::prune;
 use super::registry::Registry;
 use super::scheduler::Scheduler;
@@ -58,6 +58,7 @@ pub(crate) struct Settings {
 pub(crate) struct Worker {
     pub(crate) settings: Settings,
     pub(crate) store: Arc<dyn Store>,
+    pub(crate) heart: Arc<Heart>,
     pub(crate) registry: Registry,
     pub(crate) states: Arc<States>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -81,7 +82,7 @@ impl Worker {
             "started"
         );
         let alarm = Arc::new(Alarm::new(Arc::clone(&self.clock)));
-        let heartbeat = Heartbeat::start(self.store.renewer(), Arc::clone(&self.clock))?;
+        let heartbeat = self.heart.beat()?;
         let (completion, writing) =
             Completion::new(Arc::clone(&self.store), Arc::clone(&self.clock));
         let writing = tokio::spawn(writing);
@@ -129,7 +130,7 @@ impl Worker {
         let dead = bench.heartbeat.is_dead();
         // A run that cannot be dropped still holds the bench: its lease is renewed while it goes on.
         if let Some(bench) = Arc::into_inner(bench) {
-            bench.heartbeat.stop();
+            self.heart.rest(bench.heartbeat);
         }
         if timeout(CLOSE, self.store.close()).await.is_err() {
             tracing::warn!("the store's connections did not close in time");

@@ -11,7 +11,7 @@ use super::settings::{Environment, names, parsed, text};
 use super::source::source;
 use crate::error::Error;
 use crate::lease::{BootClock, Clock};
-use crate::run::{Names, Registry, Selection, Worker};
+use crate::run::{Heart, Names, Registry, Selection, Worker};
 use crate::store::{Options, Pool, connect, redact};
 use crate::task::{States, TaskSpec};
 
@@ -214,12 +214,14 @@ impl RuntimeBuilder {
         } else {
             store.check_schema().await?;
         }
+        let clock = self.clock.unwrap_or_else(|| Arc::new(BootClock));
         let worker = Worker {
             settings,
+            heart: Heart::new(Arc::clone(&store), Arc::clone(&clock)),
             store,
             registry,
             states: Arc::new(self.states),
-            clock: self.clock.unwrap_or_else(|| Arc::new(BootClock)),
+            clock,
             stop: CancellationToken::new(),
         };
         worker.declare().await?;

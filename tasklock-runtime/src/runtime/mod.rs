@@ -71,7 +71,9 @@ impl Runtime {
     #[must_use]
     pub fn client(&self) -> Client {
         Client::of(
-            self.worker.store.clone(),
+            self.worker.heart.clone(),
+            self.worker.settings.name.clone(),
+            self.worker.stop.clone(),
             self.worker.settings.payload_limit,
         )
     }

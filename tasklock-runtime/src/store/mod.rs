@@ -84,8 +84,10 @@
 //! **trigger**: makes a waiting job due now, and says what it found. One transaction under the row's
 //! lock; one script on Redis.
 //!
-//! **Named leases** (a later stage) fit the same frame: a row of its own kind in which acquire is
-//! "insert, or take over if expired" by one upsert, renewed in the same batch.
+//! **acquire**: a named lease is a row of the job table, of a task that nobody can have; see `named.rs`. Its renewal,
+//! its guard and its release are those of any job. Postgres: the free rows, `FOR UPDATE SKIP LOCKED`; then an `INSERT`
+//! of what is missing; then the expired ones in two statements, all in one transaction. SQLite: the same in one `BEGIN
+//! IMMEDIATE`. What is left is read, to say for how long it is held.
 //!
 //! # Rows that this version did not write
 //!
@@ -101,6 +103,7 @@ mod connect;
 mod insertion;
 mod job;
 pub mod memory;
+mod named;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
@@ -121,6 +124,7 @@ pub use connect::{Options, Pool, Source, connect, redact};
 pub use insertion::{EnqueueTransaction, Inserting};
 pub(crate) use job::timestamp;
 pub use job::{Cancelled, Due, Enqueued, Job, JobQuery, JobState, NewJob, Pausable, Retried};
+pub use named::{Acquire, Acquired, LEASES};
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) use types::span;
 pub use types::{
@@ -165,6 +169,9 @@ pub trait Store: Steer + Send + Sync + fmt::Debug {
 
     /// Takes due and expired rows.
     fn claim<'a>(&'a self, request: &'a ClaimRequest) -> StoreFuture<'a, ClaimBatch>;
+
+    /// Acquires named leases, each of another name; answers in the same order.
+    fn acquire<'a>(&'a self, wanted: &'a [Acquire]) -> StoreFuture<'a, Vec<Acquired>>;
 
     /// Writes ends; answers the jobs that were written.
     fn finish<'a>(&'a self, ends: &'a [Finish]) -> StoreFuture<'a, Vec<i64>>;

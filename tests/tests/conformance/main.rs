@@ -21,6 +21,7 @@ mod finish;
 mod guard;
 mod limits;
 mod locks;
+mod named;
 mod names;
 mod odd_rows;
 mod pause;
@@ -260,6 +261,15 @@ macro_rules! suite {
                     a_table_of_another_shape_lets_nothing_through,
                     what_is_no_name_or_no_fence_is_refused,
                     effects_come_in_the_order_of_their_fences,
+                }
+                named {
+                    a_name_has_one_holder_at_a_time,
+                    an_expired_one_is_taken_and_not_before,
+                    one_of_sixteen_has_it,
+                    many_names_in_one_call,
+                    fences_do_not_go_back_when_a_row_goes,
+                    names_and_tasks_are_apart,
+                    what_was_lost_is_given_back_by_its_token,
                 }
                 names {
                     any_name_is_itself_and_no_other,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Return;
 use super::line::{Line, bounded};
 use crate::error::StoreError;
 use crate::fault;
@@ -37,12 +38,15 @@ pub(super) struct Beaten {
     pub(super) started: Moment,
     pub(super) verdicts: Vec<(LeaseKey, Verdict)>,
     pub(super) failure: Option<StoreError>,
+    /// What was not given back.
+    pub(super) returns: Vec<Return>,
 }
 
 /// Renews all members, in chunks of [`MAX_BATCH`]. `call` bounds each call to the store.
 pub(super) async fn beat(
     mut line: Line,
     members: Vec<Member>,
+    mut returns: Vec<Return>,
     clock: Arc<dyn Clock>,
     call: Duration,
 ) -> Beaten {
@@ -67,12 +71,50 @@ pub(super) async fn beat(
             (member.renewal.key.clone(), Verdict::Unknown)
         }));
     }
+    if failure.is_none()
+        && let Err(error) = give_back(&mut line, &mut returns, call).await
+    {
+        line.reset();
+        failure = Some(error);
+    }
     Beaten {
         line,
         started,
         verdicts,
         failure,
+        returns,
     }
+}
+
+/// Gives leases back; those that were, or that are not ours any more, are told and leave the list.
+async fn give_back(
+    line: &mut Line,
+    returns: &mut Vec<Return>,
+    call: Duration,
+) -> Result<(), StoreError> {
+    while !returns.is_empty() {
+        line.connect(call, call).await?;
+        let chunk = returns.len().min(MAX_BATCH);
+        let keys: Vec<LeaseKey> = returns[..chunk]
+            .iter()
+            .map(|lease| lease.key.clone())
+            .collect();
+        bounded(call, "release", line.renewer.release(&keys)).await?;
+        // What is locked just then was skipped, and is tried again.
+        let jobs: Vec<i64> = keys.iter().map(|key| key.job).collect();
+        let rows = bounded(call, "read leases back", line.renewer.inspect(&jobs)).await?;
+        let is_ours = |key: &LeaseKey| rows.iter().any(|row| row.is_held_under(key));
+        let before = returns.len();
+        for lease in returns.extract_if(..chunk, |lease| !is_ours(&lease.key)) {
+            if let Some(done) = lease.done {
+                let _ = done.send(());
+            }
+        }
+        if returns.len() == before {
+            break;
+        }
+    }
+    Ok(())
 }
 
 async fn renew(

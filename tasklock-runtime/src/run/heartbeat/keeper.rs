@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 use super::beat::{Beaten, beat};
 use super::lease::{ABORT_PATIENCE, Lease};
 use super::line::Line;
-use super::{Command, Kept};
+use super::{Command, Kept, Return};
 use crate::lease::{Clock, LeaseKey, LeaseLost, Moment, RenewError, RenewRequest};
 use crate::store::{MAX_BATCH, Renewer};
 
@@ -26,6 +26,11 @@ const EXIT_CODE: i32 = 75;
 /// How long the first connection may take, before there is a lease to renew.
 const FIRST_CONNECT: Duration = Duration::from_secs(1);
 
+/// How long a beat may take that renews nothing.
+const LONGEST_CALL: Duration = Duration::from_secs(5);
+/// When a lease that could not be given back is tried again.
+const RETURN_AGAIN: Duration = Duration::from_millis(200);
+
 type InFlight = Pin<Box<dyn Future<Output = Beaten> + Send>>;
 
 pub(super) struct Keeper {
@@ -38,6 +43,8 @@ pub(super) struct Keeper {
     /// The connection, when no beat has it.
     line: Option<Line>,
     in_flight: Option<InFlight>,
+    /// To be given back with the next beat.
+    returns: Vec<Return>,
     /// Nothing is to be done before this.
     wake_at: Moment,
     /// Beats without an answer, in a row.
@@ -59,6 +66,7 @@ impl Keeper {
             leases: HashMap::new(),
             line: Some(Line::new(renewer)),
             in_flight: None,
+            returns: Vec::new(),
             wake_at: Moment::from_nanos(u64::MAX),
             failures: 0,
             failing: false,
@@ -80,6 +88,8 @@ impl Keeper {
                 command = self.commands.recv() => match command {
                     Some(Command::Keep(kept)) => self.keep(kept),
                     Some(Command::Forget(key, done)) => self.forget(&key, done),
+                    Some(Command::GiveBack(lease)) => self.give_back(lease),
+                    Some(Command::Rest) => self.rest(),
                     Some(Command::Stop) | None => break,
                 },
                 Some(request) = self.requests.recv() => self.ask(request),
@@ -116,6 +126,26 @@ impl Keeper {
                 self.leases.remove(key);
                 let _ = done.send(());
             }
+        }
+    }
+
+    fn give_back(&mut self, lease: Return) {
+        match self.leases.get_mut(&lease.key) {
+            Some(kept) if kept.beating => kept.give_back = Some(lease),
+            _ => {
+                self.leases.remove(&lease.key);
+                self.returns.push(lease);
+                self.wake_by(self.clock.now());
+            }
+        }
+    }
+
+    fn rest(&mut self) {
+        if self.leases.is_empty()
+            && self.returns.is_empty()
+            && let Some(line) = &mut self.line
+        {
+            line.reset();
         }
     }
 
@@ -166,7 +196,11 @@ impl Keeper {
         if exits {
             self.exit().await;
         }
-        if due && let Some(line) = self.line.take() {
+        // What has expired by now needs no giving back: whoever waits is told by the drop.
+        self.returns.retain(|lease| lease.until > now);
+        if (due || !self.returns.is_empty())
+            && let Some(line) = self.line.take()
+        {
             self.start_beat(line, now);
         }
         self.wake_by(wake);
@@ -181,10 +215,11 @@ impl Keeper {
             .filter(|lease| lease.next_beat <= now && lease.kept.status.check().is_ok())
             .min_by_key(|lease| lease.next_beat)
             .map(|lease| (lease.kept.ttl, lease.failed));
-        let Some((ttl, apart)) = lead else {
+        if lead.is_none() && self.returns.is_empty() {
             self.line = Some(line);
             return;
-        };
+        }
+        let (ttl, apart) = lead.unwrap_or((Duration::MAX, false));
         let mut members = Vec::new();
         let mut call = Duration::MAX;
         for lease in self.leases.values_mut() {
@@ -196,8 +231,15 @@ impl Keeper {
                 members.push(member);
             }
         }
+        let returns = std::mem::take(&mut self.returns);
         let clock = Arc::clone(&self.clock);
-        self.in_flight = Some(Box::pin(beat(line, members, clock, call)));
+        self.in_flight = Some(Box::pin(beat(
+            line,
+            members,
+            returns,
+            clock,
+            call.min(LONGEST_CALL),
+        )));
     }
 
     fn settle(&mut self, beaten: Beaten) {
@@ -213,7 +255,16 @@ impl Keeper {
             if let Some(done) = lease.forget.take() {
                 self.leases.remove(&key);
                 let _ = done.send(());
+            } else if let Some(give_back) = lease.give_back.take() {
+                self.leases.remove(&key);
+                self.returns.push(give_back);
             }
+        }
+        // What could not be given back is tried again after a while, until it has expired.
+        if !beaten.returns.is_empty() {
+            self.returns.extend(beaten.returns);
+            self.wake_by(now + RETURN_AGAIN);
+            return;
         }
         self.wake_by(now);
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::Kept;
 use super::beat::{Member, Verdict};
+use super::{Kept, Return};
 use crate::error::StoreError;
 use crate::lease::{LeaseLost, Moment, RenewError};
 use crate::store::Renewal;
@@ -34,6 +34,8 @@ pub(super) struct Lease {
     pub(super) asking: Vec<Answer>,
     /// To be dropped when the beat under way is back.
     pub(super) forget: Option<oneshot::Sender<()>>,
+    /// To be given back then.
+    pub(super) give_back: Option<Return>,
 }
 
 impl Lease {
@@ -47,6 +49,7 @@ impl Lease {
             asked: Vec::new(),
             asking: Vec::new(),
             forget: None,
+            give_back: None,
             kept,
         }
     }
@@ -55,7 +58,8 @@ impl Lease {
     pub(super) fn join(&mut self, now: Moment) -> Option<Member> {
         let kept = &self.kept;
         let due = self.next_beat <= now + kept.heartbeat / 2;
-        if !due || self.forget.is_some() || kept.status.check().is_err() {
+        if !due || self.forget.is_some() || self.give_back.is_some() || kept.status.check().is_err()
+        {
             return None;
         }
         self.beating = true;

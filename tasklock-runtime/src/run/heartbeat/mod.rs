@@ -64,7 +64,19 @@ pub(crate) struct Kept {
 enum Command {
     Keep(Kept),
     Forget(LeaseKey, oneshot::Sender<()>),
+    GiveBack(Return),
+    /// Closes the connection, if nothing is kept.
+    Rest,
     Stop,
+}
+
+/// A lease to give back, once no renewal of it is under way.
+#[derive(Debug)]
+struct Return {
+    key: LeaseKey,
+    /// By then it has expired, and there is nothing to give back.
+    until: Moment,
+    done: Option<oneshot::Sender<()>>,
 }
 
 /// A lease in the thread's hands.
@@ -84,6 +96,21 @@ impl Keeping {
         // An error means that the thread is gone, and its renewals with it.
         let _ = forgotten.await;
         self.forgotten = true;
+    }
+
+    /// Renews this lease no more, and gives it back over the heartbeat's own connection: where no other one can be
+    /// had, or nobody can wait. It is told when that is done, or when the lease has expired by then.
+    pub(crate) fn give_back(mut self, until: Moment) -> oneshot::Receiver<()> {
+        let (done, returned) = oneshot::channel();
+        self.forgotten = self
+            .commands
+            .send(Command::GiveBack(Return {
+                key: self.key.clone(),
+                until,
+                done: Some(done),
+            }))
+            .is_ok();
+        returned
     }
 
     fn tell(&self) -> oneshot::Receiver<()> {
@@ -108,7 +135,7 @@ impl Drop for Keeping {
 pub(crate) struct Heartbeat {
     commands: mpsc::UnboundedSender<Command>,
     renewals: mpsc::UnboundedSender<RenewRequest>,
-    thread: JoinHandle<()>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Heartbeat {
@@ -132,7 +159,7 @@ impl Heartbeat {
         Ok(Self {
             commands,
             renewals,
-            thread,
+            thread: Some(thread),
         })
     }
 
@@ -158,14 +185,27 @@ impl Heartbeat {
 
     /// Whether the thread has died.
     pub(crate) fn is_dead(&self) -> bool {
-        self.thread.is_finished()
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Closes the connection until there is something to renew again.
+    pub(crate) fn rest(&self) {
+        let _ = self.commands.send(Command::Rest);
     }
 
     /// Ends the thread after everything else has ended.
-    pub(crate) fn stop(self) {
+    pub(crate) fn stop(mut self) {
         let _ = self.commands.send(Command::Stop);
-        if self.thread.join().is_err() {
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
             tracing::error!("the heartbeat thread had panicked: its leases were marked lost");
         }
+    }
+}
+
+impl Drop for Heartbeat {
+    fn drop(&mut self) {
+        let _ = self.commands.send(Command::Stop);
     }
 }

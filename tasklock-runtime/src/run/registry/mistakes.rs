@@ -3,6 +3,7 @@
 use tasklock_grammar::{check_name, display_duration};
 
 use super::describe;
+use crate::store::LEASES;
 use crate::task::{Definition, OnLost, Registration, Requirements, States};
 
 /// What the macro has checked already, checked again: a registration may be made by hand, or by a
@@ -22,6 +23,10 @@ fn problems(definition: &Definition) -> Vec<String> {
             .err()
             .map(|error| error.to_string()),
     );
+    if definition.name == LEASES {
+        problems
+            .push("the name is the runtime's own, for named leases: give it another".to_owned());
+    }
     problems.extend(
         definition
             .timing()

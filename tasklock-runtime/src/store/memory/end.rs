@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Memory;
 use super::rows::Stored;
 use crate::lease::LeaseKey;
-use crate::store::{Finish, JobState};
+use crate::store::{Finish, JobState, LEASES};
 use crate::task::{Counts, Next, Then, micros};
 
 /// How long a job stays that was cancelled by hand.
@@ -45,7 +45,9 @@ impl Memory {
             job.worker = None;
             job.attempt = job.attempt.saturating_sub(1);
             job.state = JobState::Ready;
-            if job.to_cancel() {
+            if job.task == LEASES {
+                job.prune_at = Some(now.saturating_add(micros(CANCELLED_KEEP)));
+            } else if job.to_cancel() {
                 cancel(job, now);
             }
             released.push(key.job);

@@ -2,6 +2,7 @@
 
 mod claim;
 mod end;
+mod named;
 mod rows;
 mod steer;
 mod verbs;

@@ -11,6 +11,7 @@ use crate::store::{Job, JobRow, JobState, Pausable, between, timestamp};
 pub(super) struct Rows {
     pub(super) jobs: BTreeMap<i64, Stored>,
     pub(super) last_id: i64,
+    pub(super) last_lease_fence: i64,
     pub(super) paused: BTreeSet<Pausable>,
 }
 

@@ -5,7 +5,7 @@ use super::end::cancel;
 use super::rows::{Rows, Stored};
 use super::verbs::ready;
 use crate::store::{
-    Cancelled, Due, Enqueued, Job, JobQuery, JobState, NewJob, Pausable, Retried, Steer,
+    Cancelled, Due, Enqueued, Job, JobQuery, JobState, LEASES, NewJob, Pausable, Retried, Steer,
     StoreFuture,
 };
 use crate::task::micros;
@@ -26,8 +26,10 @@ impl Memory {
     pub(super) fn prune_now(&self, most: usize) -> usize {
         let now = Self::now_micros();
         let mut rows = self.rows();
-        let is_over =
-            |job: &Stored| job.state.is_ended() && job.prune_at.is_some_and(|at| at <= now);
+        let is_over = |job: &Stored| {
+            let ended = job.state.is_ended() || (job.task == LEASES && job.lease.is_none());
+            ended && job.prune_at.is_some_and(|at| at <= now)
+        };
         let over = rows.jobs.iter().filter(|(_, job)| is_over(job));
         let over: Vec<i64> = over.map(|(id, _)| *id).take(most).collect();
         for id in &over {
@@ -35,6 +37,11 @@ impl Memory {
         }
         over.len()
     }
+}
+
+/// A job, and not a named lease.
+fn visible(rows: &Rows, job: i64) -> Option<&Stored> {
+    rows.jobs.get(&job).filter(|job| job.task != LEASES)
 }
 
 fn enqueue(rows: &mut Rows, new: &NewJob, now: i64) -> Enqueued {
@@ -56,13 +63,14 @@ fn enqueue(rows: &mut Rows, new: &NewJob, now: i64) -> Enqueued {
 impl Steer for Memory {
     fn job(&self, job: i64) -> StoreFuture<'_, Option<Job>> {
         let rows = self.rows();
-        ready(rows.jobs.get(&job).map(|stored| stored.job(job)))
+        ready(visible(&rows, job).map(|stored| stored.job(job)))
     }
 
     fn jobs<'a>(&'a self, query: &'a JobQuery) -> StoreFuture<'a, Vec<Job>> {
         let rows = self.rows();
         let is_asked_for = |job: &Stored| {
-            query.task.as_ref().is_none_or(|task| job.task == *task)
+            job.task != LEASES
+                && query.task.as_ref().is_none_or(|task| job.task == *task)
                 && query.states.contains(&job.state)
         };
         let older = rows.jobs.range(..query.before).rev();
@@ -73,7 +81,8 @@ impl Steer for Memory {
     fn cancel(&self, job: i64) -> StoreFuture<'_, Option<Cancelled>> {
         let now = Self::now_micros();
         let mut rows = self.rows();
-        let cancelled = rows.jobs.get_mut(&job).map(|job| match job.state {
+        let found = rows.jobs.get_mut(&job).filter(|job| job.task != LEASES);
+        let cancelled = found.map(|job| match job.state {
             _ if job.is_standing() => Cancelled::Standing,
             JobState::Ready => {
                 cancel(job, now);
@@ -91,7 +100,7 @@ impl Steer for Memory {
     fn retry(&self, job: i64) -> StoreFuture<'_, Option<Retried>> {
         let now = Self::now_micros();
         let mut rows = self.rows();
-        let Some(stored) = rows.jobs.get(&job) else {
+        let Some(stored) = visible(&rows, job) else {
             return ready(None);
         };
         let holder = stored.unique_key.as_deref();

@@ -10,8 +10,8 @@ use super::rows::Stored;
 use crate::error::StoreError;
 use crate::lease::{Anchor, LeaseKey, OwnerToken};
 use crate::store::{
-    ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, JobRow, NewJob, Renewal, Renewer,
-    Store, StoreFuture, Triggered, Wake,
+    Acquire, Acquired, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, JobRow, NewJob,
+    Renewal, Renewer, Store, StoreFuture, Triggered, Wake,
 };
 use crate::task::micros;
 
@@ -62,6 +62,10 @@ impl Store for Memory {
 
     fn claim<'a>(&'a self, request: &'a ClaimRequest) -> StoreFuture<'a, ClaimBatch> {
         ready(self.claim_now(request))
+    }
+
+    fn acquire<'a>(&'a self, wanted: &'a [Acquire]) -> StoreFuture<'a, Vec<Acquired>> {
+        ready(self.acquire_now(wanted))
     }
 
     fn finish<'a>(&'a self, ends: &'a [Finish]) -> StoreFuture<'a, Vec<i64>> {

@@ -1,6 +1,7 @@
 //! What several statements say alike, so that no row, whoever wrote it, makes one of them fail: an error
 //! in one row would be the end of all work, for every claim meets it again.
 
+use crate::store::LEASES;
 use crate::store::sql::{FIRST, LAST};
 
 /// $1 tasks, $2 queues, $3 limits: what may be taken of each task that is not paused; no limit, no room.
@@ -42,6 +43,12 @@ const CLAIMED: &str = "j.id, j.task, j.fence, j.attempt, greatest(j.crashes, 0) 
     greatest(j.refusals, 0) AS refusals, j.payload, j.unique_key IS NOT DISTINCT FROM '' AS standing,
     {to_cancel} AS to_cancel, {due} AS due_at";
 
+/// How the row `j` becomes the lease of `k`.
+const ACQUIRED: &str = "state = 'running', lock_owner = k.owner, lock_worker = $4,
+    lock_until = clock_timestamp() + k.ttl * interval '1 microsecond',
+    fence = greatest(j.fence + 1, nextval('{s}{p}lease_fence')), attempt = 1, crashes = 0,
+    claimed_at = clock_timestamp(), cancelled_at = NULL, prune_at = NULL";
+
 /// A standing job is never cancelled.
 const TO_CANCEL: &str = "(j.cancelled_at IS NOT NULL AND j.unique_key IS DISTINCT FROM '')";
 
@@ -78,6 +85,8 @@ impl Fragments {
             ("{lane}", LANE.to_owned()),
             ("{claimed}", CLAIMED.to_owned()),
             ("{ended}", ENDED.to_owned()),
+            ("{acquired}", ACQUIRED.to_owned()),
+            ("{leases}", LEASES.to_owned()),
             ("{unpaused}", UNPAUSED.to_owned()),
             ("{expired}", EXPIRED.to_owned()),
             ("{to_cancel}", TO_CANCEL.to_owned()),

@@ -11,6 +11,7 @@ mod guard;
 mod jobs;
 mod listen;
 mod migrate;
+mod named;
 mod rows;
 mod statements;
 mod verbs;
@@ -28,8 +29,9 @@ use super::connect::Options;
 use super::schema::{self, Dialect, Names};
 use super::sql::{SqlRenewer, retried, store_error, store_verbs};
 use super::{
-    Cancelled, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, Job, JobQuery, JobRow,
-    NewJob, Pausable, Renewer, Retried, Steer, Store, StoreFuture, Triggered, Wake,
+    Acquire, Acquired, Cancelled, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, Job,
+    JobQuery, JobRow, NewJob, Pausable, Renewer, Retried, Steer, Store, StoreFuture, Triggered,
+    Wake,
 };
 use crate::error::{Error, StoreError, StoreErrorKind};
 use crate::lease::{Anchor, LeaseKey, OwnerToken};

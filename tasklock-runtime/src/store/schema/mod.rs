@@ -43,6 +43,11 @@ impl Dialect {
                     oldest_compatible: 2,
                     sql: include_str!("postgres_0002.sql"),
                 },
+                Migration {
+                    version: 3,
+                    oldest_compatible: 2,
+                    sql: include_str!("postgres_0003.sql"),
+                },
             ],
             Self::Sqlite => &[
                 Migration {
@@ -54,6 +59,11 @@ impl Dialect {
                     version: 2,
                     oldest_compatible: 2,
                     sql: include_str!("sqlite_0002.sql"),
+                },
+                Migration {
+                    version: 3,
+                    oldest_compatible: 2,
+                    sql: include_str!("sqlite_0003.sql"),
                 },
             ],
         }
@@ -227,6 +237,7 @@ pub fn schema_sql(dialect: Dialect, names: &Names) -> String {
         let grants = names.fill(
             "-- The runtime's role needs no more than:\n\
              -- GRANT SELECT, INSERT, UPDATE, DELETE ON {s}{p}job, {s}{p}heartbeat, {s}{p}pause TO <role>;\n\
+             -- GRANT USAGE ON SEQUENCE {s}{p}lease_fence TO <role>;\n\
              -- GRANT SELECT ON {s}{p}migration, {s}{p}store TO <role>;\n",
         );
         let _ = write!(sql, "{grants}");

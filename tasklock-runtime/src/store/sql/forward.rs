@@ -48,6 +48,10 @@ macro_rules! store_verbs {
                 Box::pin(async move { retried!(self, "claim", self.claim_once(request)) })
             }
 
+            fn acquire<'a>(&'a self, wanted: &'a [Acquire]) -> StoreFuture<'a, Vec<Acquired>> {
+                Box::pin(async move { retried!(self, "acquire leases", self.acquire_once(wanted)) })
+            }
+
             fn finish<'a>(&'a self, ends: &'a [Finish]) -> StoreFuture<'a, Vec<i64>> {
                 Box::pin(async move { retried!(self, "finish", self.finish_once(ends)) })
             }

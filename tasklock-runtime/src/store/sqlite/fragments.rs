@@ -4,6 +4,7 @@
 //! SQLite holds a column to no type. It sorts numbers before texts, and those before blobs: an instant
 //! that is no number is later than all.
 
+use crate::store::LEASES;
 use crate::store::sql::{FIRST, LAST};
 
 /// What may be taken of each task that is not paused; no limit, no room.
@@ -62,6 +63,7 @@ impl Fragments {
             ("{wanted}", WANTED.to_owned()),
             ("{lane}", LANE.to_owned()),
             ("{claimed}", CLAIMED.to_owned()),
+            ("{leases}", LEASES.to_owned()),
             ("{ttl}", TTL.to_owned()),
             ("{suspect}", SUSPECT.to_owned()),
             ("{becomes}", BECOMES.to_owned()),

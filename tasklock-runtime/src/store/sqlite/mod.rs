@@ -17,6 +17,7 @@ mod fragments;
 mod guard;
 mod jobs;
 mod migrate;
+mod named;
 mod rows;
 mod statements;
 mod verbs;
@@ -38,8 +39,9 @@ use super::connect::Options;
 use super::schema::{self, Dialect, Names};
 use super::sql::{SqlRenewer, retried, store_verbs};
 use super::{
-    Cancelled, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, Job, JobQuery, JobRow,
-    NewJob, Pausable, Renewer, Retried, Steer, Store, StoreFuture, Triggered, Wake,
+    Acquire, Acquired, Cancelled, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, Job,
+    JobQuery, JobRow, NewJob, Pausable, Renewer, Retried, Steer, Store, StoreFuture, Triggered,
+    Wake,
 };
 use crate::error::{Error, StoreError, StoreErrorKind};
 use crate::lease::{Anchor, LeaseKey, OwnerToken};

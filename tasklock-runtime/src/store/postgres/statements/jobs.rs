@@ -65,7 +65,7 @@ WHERE j.state IN ('ready', 'running')";
 /// $1 id. Waits for a guarded transaction to end, for it may end the job.
 pub(super) const LOCK_JOB: &str = "
 SELECT j.state, j.unique_key IS NOT DISTINCT FROM '' AS standing,
-    j.due_at <= clock_timestamp() AS due FROM {s}{p}job j WHERE j.id = $1 FOR UPDATE";
+    j.due_at <= clock_timestamp() AS due FROM {s}{p}job j WHERE j.id = $1 AND j.task <> '{leases}' FOR UPDATE";
 
 /// $1 id
 pub(super) const CANCEL_WAITING: &str = "
@@ -106,7 +106,7 @@ pub(super) const PAUSED: &str = "SELECT kind, name FROM {s}{p}pause ORDER BY kin
 pub(super) const PRUNE: &str = "
 WITH k AS (
     SELECT id FROM {s}{p}job WHERE prune_at <= statement_timestamp()
-      AND state IN ('done', 'dead', 'cancelled')
+      AND (state IN ('done', 'dead', 'cancelled') OR (state = 'ready' AND task = '{leases}'))
     ORDER BY prune_at LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 DELETE FROM {s}{p}job WHERE id = ANY(ARRAY(SELECT k.id FROM k)) RETURNING id";
@@ -130,7 +130,7 @@ LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence AND j.state
 
 /// $1 id
 pub(super) fn job() -> String {
-    format!("{JOB} WHERE j.id = $1")
+    format!("{JOB} WHERE j.id = $1 AND j.task <> '{{leases}}'")
 }
 
 /// $1 task or NULL, $2 states, $3 whether these are ends, $4 before this id, $5 most. Few of the rows may be
@@ -138,7 +138,7 @@ pub(super) fn job() -> String {
 pub(super) fn jobs() -> String {
     format!(
         "{JOB} WHERE ($1::text IS NULL OR j.task = $1) AND j.state = ANY($2::text[])
-  AND (NOT $3 OR j.prune_at IS NOT NULL) AND j.id < $4
+  AND (NOT $3 OR j.prune_at IS NOT NULL) AND j.id < $4 AND j.task <> '{{leases}}'
 ORDER BY j.id DESC LIMIT $5"
     )
 }

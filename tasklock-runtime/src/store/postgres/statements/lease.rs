@@ -57,8 +57,8 @@ WITH k AS (
     WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
 )
 UPDATE {s}{p}job j
-SET state = CASE WHEN {to_cancel} THEN 'cancelled' ELSE 'ready' END,
-    prune_at = CASE WHEN {to_cancel} THEN clock_timestamp() + {cancelled_keep} END,
+SET state = CASE WHEN {to_cancel} AND j.task <> '{leases}' THEN 'cancelled' ELSE 'ready' END,
+    prune_at = CASE WHEN {to_cancel} OR j.task = '{leases}' THEN clock_timestamp() + {cancelled_keep} END,
     last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE j.last_outcome END,
     finished_at = CASE WHEN {to_cancel} THEN clock_timestamp() ELSE j.finished_at END,
     lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = greatest(j.attempt, 1) - 1

@@ -7,6 +7,7 @@
 mod claim;
 mod jobs;
 mod lease;
+mod named;
 
 use super::fragments::Fragments;
 use crate::fault;
@@ -54,6 +55,11 @@ pub(super) struct Statements {
     pub(super) guard_to_complete: Text,
     pub(super) complete: Text,
     pub(super) by_token: Text,
+    pub(super) acquire_free: Text,
+    pub(super) acquire_new: Text,
+    pub(super) lock_expired_names: Text,
+    pub(super) take_expired_names: Text,
+    pub(super) held: Text,
     pub(super) identity: Text,
     pub(super) declare: Text,
     pub(super) reschedule: Text,
@@ -97,6 +103,11 @@ impl Statements {
             guard_to_complete: fill(&format!("{} FOR NO KEY UPDATE", lease::GUARD)),
             complete: fill(lease::COMPLETE),
             by_token: fill(lease::BY_TOKEN),
+            acquire_free: fill(named::ACQUIRE_FREE),
+            acquire_new: fill(named::ACQUIRE_NEW),
+            lock_expired_names: fill(named::LOCK_EXPIRED_NAMES),
+            take_expired_names: fill(named::TAKE_EXPIRED_NAMES),
+            held: fill(named::HELD),
             identity: fill("SELECT id FROM {s}{p}store"),
             declare: fill(jobs::DECLARE),
             reschedule: fill(jobs::RESCHEDULE),

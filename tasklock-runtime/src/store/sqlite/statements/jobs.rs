@@ -46,7 +46,8 @@ WHERE j.unique_key IS NOT NULL AND j.state IN ('ready', 'running')";
 
 /// ?1 id
 pub(super) const JOB_STATE: &str = "
-SELECT state, unique_key IS '', due_at IS NOT NULL AND due_at <= {now} FROM {p}job WHERE id = ?1";
+SELECT state, unique_key IS '', due_at IS NOT NULL AND due_at <= {now} FROM {p}job
+WHERE id = ?1 AND task <> '{leases}'";
 
 /// ?1 id
 pub(super) const CANCEL_WAITING: &str = "
@@ -84,12 +85,12 @@ pub(super) const PAUSED: &str = "SELECT kind, name FROM {p}pause ORDER BY kind, 
 /// ?1 most. In small batches, so that nobody waits for the write lock for long.
 pub(super) const PRUNE: &str = "
 DELETE FROM {p}job WHERE id IN (
-    SELECT id FROM {p}job WHERE prune_at <= {now} AND state IN ('done', 'dead', 'cancelled')
+    SELECT id FROM {p}job WHERE prune_at <= {now} AND (state IN ('done', 'dead', 'cancelled') OR (state = 'ready' AND task = '{leases}'))
     ORDER BY prune_at LIMIT ?1)";
 
 /// Whether there is something to delete: looking takes no write lock.
 pub(super) const PRUNABLE: &str = "
-SELECT EXISTS (SELECT 1 FROM {p}job WHERE prune_at <= {now} AND state IN ('done', 'dead', 'cancelled'))";
+SELECT EXISTS (SELECT 1 FROM {p}job WHERE prune_at <= {now} AND (state IN ('done', 'dead', 'cancelled') OR (state = 'ready' AND task = '{leases}')))";
 
 const JOB: &str = "
 SELECT id, task, state, payload, priority, nullif(unique_key, '') AS unique_key,
@@ -101,7 +102,7 @@ FROM {p}job";
 
 /// ?1 id
 pub(super) fn job() -> String {
-    format!("{JOB} WHERE id = ?1")
+    format!("{JOB} WHERE id = ?1 AND task <> '{{leases}}'")
 }
 
 /// ?1 task or NULL, ?2 states, ?3 whether these are ends, ?4 before this id, ?5 most. Few of the rows may be ended:
@@ -109,7 +110,7 @@ pub(super) fn job() -> String {
 pub(super) fn jobs() -> String {
     format!(
         "{JOB} WHERE (?1 IS NULL OR task = ?1) AND state IN (SELECT value FROM json_each(?2))
-  AND (NOT ?3 OR prune_at IS NOT NULL) AND id < ?4
+  AND (NOT ?3 OR prune_at IS NOT NULL) AND id < ?4 AND task <> '{{leases}}'
 ORDER BY id DESC LIMIT ?5"
     )
 }

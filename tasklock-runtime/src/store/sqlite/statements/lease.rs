@@ -42,8 +42,8 @@ RETURNING id";
 /// ?1 [[id, fence, owner], …]
 pub(super) const RELEASE: &str = "
 UPDATE {p}job
-SET state = CASE WHEN {to_cancel} THEN 'cancelled' ELSE 'ready' END,
-    prune_at = CASE WHEN {to_cancel} THEN {now} + {cancelled_keep} END,
+SET state = CASE WHEN {to_cancel} AND task <> '{leases}' THEN 'cancelled' ELSE 'ready' END,
+    prune_at = CASE WHEN {to_cancel} OR task = '{leases}' THEN {now} + {cancelled_keep} END,
     last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE last_outcome END,
     finished_at = CASE WHEN {to_cancel} THEN {now} ELSE finished_at END,
     lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0)
@@ -59,8 +59,8 @@ WHERE id = ?1 AND fence = ?2 AND lock_owner = ?3 AND state = 'running' RETURNING
 /// ?1 token
 pub(super) const ABANDON: &str = "
 UPDATE {p}job
-SET state = CASE WHEN {to_cancel} THEN 'cancelled' ELSE 'ready' END,
-    prune_at = CASE WHEN {to_cancel} THEN {now} + {cancelled_keep} END,
+SET state = CASE WHEN {to_cancel} AND task <> '{leases}' THEN 'cancelled' ELSE 'ready' END,
+    prune_at = CASE WHEN {to_cancel} OR task = '{leases}' THEN {now} + {cancelled_keep} END,
     last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE last_outcome END,
     finished_at = CASE WHEN {to_cancel} THEN {now} ELSE finished_at END,
     lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0)

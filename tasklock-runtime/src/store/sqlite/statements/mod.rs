@@ -4,6 +4,7 @@
 mod claim;
 mod jobs;
 mod lease;
+mod named;
 
 use super::fragments::Fragments;
 use crate::fault;
@@ -39,6 +40,10 @@ pub(super) struct Statements {
     pub(super) release: Text,
     pub(super) guard: Text,
     pub(super) abandon: Text,
+    pub(super) next_fence: Text,
+    pub(super) acquire: Text,
+    pub(super) acquire_new: Text,
+    pub(super) held: Text,
     pub(super) identity: Text,
     pub(super) identity_to_write: Text,
     pub(super) declared: Text,
@@ -82,6 +87,10 @@ impl Statements {
             release: fill(lease::RELEASE),
             guard: fill(lease::GUARD),
             abandon: fill(lease::ABANDON),
+            next_fence: fill(named::NEXT_FENCE),
+            acquire: fill(named::ACQUIRE),
+            acquire_new: fill(named::ACQUIRE_NEW),
+            held: fill(named::HELD),
             identity: fill("SELECT id FROM {s}{p}store"),
             identity_to_write: fill(jobs::IDENTITY_TO_WRITE),
             declared: fill(jobs::DECLARED),

@@ -1,0 +1,396 @@
+//! Named leases, for code that is no task: a retry by hand, an admin's button, a compensation.
+//!
+//! # Who writes what
+//!
+//! An acquisition sends one statement with a fresh token, and learns at once whether it holds the name. From the
+//! answer on, without an await in between, the heartbeat has the lease, in the same batches as those of the
+//! process's runs. The **guard** owns it. When its last clone goes, the belief ends first (whoever still has the
+//! context sees it lost), then the heartbeat lets go of it and gives it back, over its own connection: so a guard
+//! may be dropped anywhere, also where no runtime and no pool is left.
+//!
+//! # What a dropped future leaves behind
+//!
+//! | dropped | what is left | who mends it |
+//! | --- | --- | --- |
+//! | before the statement was sent | nothing | |
+//! | while its answer is awaited | perhaps a row of a token nobody works under | given back by token, if a runtime is there to do it; else its expiry. It is never renewed |
+//! | after it | a guard, in the caller's hands or dropped with the future | its drop gives it back |
+//!
+//! # Waiting
+//!
+//! In one process waiters for a name queue up, and only the first one asks the store: they get it in the order in which
+//! they came. It asks when something was given back (as far as the store announces that), when the lease that it
+//! has met expires, and once a second. Among processes there is no order: whoever asks first has it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tasklock_grammar::{Timing, check_name};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::heart::Heart;
+use super::heartbeat::{Heartbeat, Keeping, Kept};
+use crate::error::{Error, StoreError};
+use crate::lease::{
+    Completing, ContextParts, LeaseContext, LeaseKey, LeaseStatus, Moment, OwnerToken, Trust,
+};
+use crate::store::{Acquire, Acquired, Finish, Store};
+use crate::task::{Next, OnLost, Outcome, Then};
+
+/// The longest that a waiting acquisition does not ask.
+const POLL: Duration = Duration::from_secs(1);
+/// How long one call to the store may take.
+const CALL: Duration = Duration::from_secs(5);
+
+/// A named lease that is to be acquired: nothing happens before one of the last two methods is awaited.
+#[must_use = "nothing is acquired before `try_acquire().await` or `acquire_within(…).await`"]
+#[derive(Debug)]
+pub struct LeaseRequest {
+    pub(crate) heart: Arc<Heart>,
+    pub(crate) name: String,
+    pub(crate) worker: String,
+    pub(crate) ttl: Option<Duration>,
+    pub(crate) shutdown: CancellationToken,
+}
+
+impl LeaseRequest {
+    /// How long the lease lasts without renewal, and so how long a crashed holder blocks the name; default 30 s, at
+    /// least 500 ms. It is renewed every third of it, and its loss is signalled a fifth of it before it
+    /// expires.
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
+    /// Acquires the lease if nobody holds it; `None` if somebody does. Does not wait.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for a name or a ttl that can be none; [`Error::Store`] if the store does not answer.
+    pub async fn try_acquire(self) -> Result<Option<LeaseGuard>, Error> {
+        let timing = self.timing()?;
+        Ok(self.ask(&timing).await?.ok())
+    }
+
+    /// Waits for the lease, this long at most; `None` if it was not free within it. In one process waiters get it in
+    /// the order in which they came. Errors of the store are waited out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Option`] for a name or a ttl that can be none; the store's last error, if it has not answered
+    /// a single time.
+    pub async fn acquire_within(self, longest: Duration) -> Result<Option<LeaseGuard>, Error> {
+        let timing = self.timing()?;
+        let end = Instant::now() + longest.min(Duration::from_secs(86_400 * 365));
+        let queue = self.heart.queue(&self.name);
+        let Ok(_turn) = timeout_at(end, queue.lock()).await else {
+            return Ok(None);
+        };
+        let mut watching: Option<(Arc<Watch>, watch::Receiver<()>)> = None;
+        let mut failure = None;
+        let mut answered = false;
+        loop {
+            if let Some((_, announced)) = &mut watching {
+                announced.mark_unchanged();
+            }
+            let left = match self.ask(&timing).await {
+                Ok(Ok(guard)) => return Ok(Some(guard)),
+                Ok(Err(left)) => {
+                    answered = true;
+                    left
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    POLL
+                }
+            };
+            if Instant::now() >= end {
+                return match failure {
+                    Some(error) if !answered => Err(error),
+                    _ => Ok(None),
+                };
+            }
+            // Not before there is something to wait for. What is given back until it listens it tells as well.
+            let (_, announced) = watching.get_or_insert_with(|| {
+                let watch = self.heart.watch();
+                let announced = watch.announcements.subscribe();
+                (watch, announced)
+            });
+            // A little late, so that the lease has expired by then; never in a circle.
+            let nap = left.min(POLL) + Duration::from_millis(5);
+            tokio::select! {
+                changed = announced.changed() => {
+                    if changed.is_err() {
+                        sleep(nap).await;
+                    }
+                }
+                () = tokio::time::sleep_until((Instant::now() + nap).min(end)) => {}
+            }
+        }
+    }
+
+    fn timing(&self) -> Result<Timing, Error> {
+        check_name(&self.name).map_err(|error| {
+            Error::option(format!("the lease {:?}", self.name), error.to_string())
+        })?;
+        let timing = Timing::with_defaults(self.ttl, None, None);
+        timing.check().map_err(|error| {
+            Error::option(format!("the lease {:?}", self.name), error.to_string())
+        })?;
+        Ok(timing)
+    }
+
+    /// Asks the store once; answers the guard, or for how long somebody else has the lease.
+    async fn ask(&self, timing: &Timing) -> Result<Result<LeaseGuard, Duration>, Error> {
+        let store = self.heart.store();
+        let heartbeat = self.heart.beat()?;
+        let wanted = Acquire {
+            name: self.name.clone(),
+            owner: OwnerToken::fresh(),
+            worker: self.worker.clone(),
+            ttl: timing.ttl,
+        };
+        let doubt = Doubt {
+            store: Arc::clone(store),
+            owner: Some(wanted.owner.clone()),
+        };
+        let sent = self.heart.clock().now();
+        let answer = timeout(CALL, store.acquire(std::slice::from_ref(&wanted))).await;
+        let answer = match answer {
+            Ok(answer) => answer?,
+            Err(_) => {
+                return Err(StoreError::no_answer(store.name(), "acquire a lease", CALL).into());
+            }
+        };
+        match answer.into_iter().next() {
+            Some(Acquired::Granted(key)) => {
+                let guard = self.grant(key, timing, sent, heartbeat);
+                doubt.resolved();
+                if guard.check().is_err() {
+                    // It came too late to be trusted: dropping it gives it back.
+                    return Ok(Err(Duration::ZERO));
+                }
+                Ok(Ok(guard))
+            }
+            Some(Acquired::Held(left)) => {
+                doubt.resolved();
+                Ok(Err(left))
+            }
+            None => {
+                doubt.resolved();
+                Ok(Err(Duration::ZERO))
+            }
+        }
+    }
+
+    fn grant(
+        &self,
+        key: LeaseKey,
+        timing: &Timing,
+        sent: Moment,
+        heartbeat: Arc<Heartbeat>,
+    ) -> LeaseGuard {
+        let trust = Trust::of(timing);
+        let clock = self.heart.clock();
+        let status = Arc::new(LeaseStatus::held(trust.deadline(sent), Arc::clone(clock)));
+        let name: Arc<str> = self.name.as_str().into();
+        let keeping = heartbeat.keep(Kept {
+            task: Arc::clone(&name),
+            key: key.clone(),
+            ttl: timing.ttl,
+            heartbeat: timing.heartbeat,
+            trust,
+            on_lost: OnLost::Signal,
+            status: Arc::clone(&status),
+            granted: sent,
+        });
+        let context = LeaseContext::new(ContextParts {
+            task: name,
+            key: key.clone(),
+            attempt: 1,
+            scheduled_for: Timestamp::now(),
+            status: Arc::clone(&status),
+            shutdown: self.shutdown.clone(),
+            renewals: heartbeat.renewals(),
+            anchor: self.heart.store().anchor(
+                // A transaction that completes it gives it back.
+                Finish {
+                    key,
+                    then: Then::Slot(Next::Dormant),
+                    outcome: Outcome::Succeeded.as_str(),
+                    error: None,
+                    hold: None,
+                    frees_place: true,
+                },
+                timing.ttl,
+            ),
+            completion: Completing::default(),
+        });
+        LeaseGuard(Arc::new(Held {
+            context,
+            status,
+            keeping: Some(keeping),
+            ttl: timing.ttl,
+            heart: Arc::clone(&self.heart),
+            _heartbeat: heartbeat,
+        }))
+    }
+}
+
+/// A named lease that is held. It is renewed while a clone of this lives; the last one gives it back.
+///
+/// It is a [`LeaseContext`] by `Deref`: `guard.check()?`, `guard.fence()`, `guard.commit(tx).await`. Its `task()` is the
+/// lease's name, and `complete_in(tx)` commits and gives the lease back in one.
+#[derive(Clone)]
+#[must_use = "the lease is given back at once when this is dropped"]
+pub struct LeaseGuard(Arc<Held>);
+
+struct Held {
+    context: LeaseContext,
+    status: Arc<LeaseStatus>,
+    keeping: Option<Keeping>,
+    ttl: Duration,
+    heart: Arc<Heart>,
+    /// It lives as long as there is something to renew.
+    _heartbeat: Arc<Heartbeat>,
+}
+
+impl LeaseGuard {
+    /// The lease, to hand on; it outlives the guard as a lost one.
+    #[must_use]
+    pub fn context(&self) -> LeaseContext {
+        self.0.context.clone()
+    }
+
+    /// Gives the lease back, if this is its last clone, and waits until the store has it: then somebody else can have it at
+    /// once. Where the store does not answer, this returns when the lease has expired. With other
+    /// clones left it does nothing but drop this one.
+    pub async fn release(self) {
+        if let Some(mut held) = Arc::into_inner(self.0)
+            && let Some(returned) = held.give_back()
+        {
+            let _ = returned.await;
+        }
+    }
+}
+
+impl Held {
+    fn give_back(&mut self) -> Option<tokio::sync::oneshot::Receiver<()>> {
+        let keeping = self.keeping.take()?;
+        self.status.seal();
+        // The store's expiry is no later than this.
+        let until = self.heart.clock().now() + self.ttl;
+        Some(keeping.give_back(until))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+impl Deref for LeaseGuard {
+    type Target = LeaseContext;
+
+    fn deref(&self) -> &LeaseContext {
+        &self.0.context
+    }
+}
+
+impl fmt::Debug for LeaseGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LeaseGuard").field(&self.0.context).finish()
+    }
+}
+
+/// An acquisition whose answer is not known: what it may have taken is given back, if a runtime is there to do it.
+struct Doubt {
+    store: Arc<dyn Store>,
+    owner: Option<OwnerToken>,
+}
+
+impl Doubt {
+    fn resolved(mut self) {
+        self.owner = None;
+    }
+}
+
+impl Drop for Doubt {
+    fn drop(&mut self) {
+        let (Some(owner), Ok(runtime)) = (self.owner.take(), Handle::try_current()) else {
+            return;
+        };
+        let store = Arc::clone(&self.store);
+        runtime.spawn(async move {
+            let _ = timeout(CALL, store.abandon(&owner)).await;
+        });
+    }
+}
+
+/// The queues of those who wait for a name, while anybody does; and who listens for them.
+#[derive(Default)]
+pub(super) struct Waiting {
+    queues: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
+    watch: Mutex<Weak<Watch>>,
+}
+
+/// Listens to the store's announcements while somebody waits.
+pub(super) struct Watch {
+    announcements: watch::Sender<()>,
+    listening: AbortHandle,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.listening.abort();
+    }
+}
+
+impl Heart {
+    fn queue(&self, name: &str) -> Arc<tokio::sync::Mutex<()>> {
+        let mut queues = self
+            .waiting()
+            .queues
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(queue) = queues.get(name).and_then(Weak::upgrade) {
+            return queue;
+        }
+        queues.retain(|_, queue| queue.strong_count() > 0);
+        let queue = Arc::new(tokio::sync::Mutex::new(()));
+        queues.insert(name.to_owned(), Arc::downgrade(&queue));
+        queue
+    }
+
+    fn watch(&self) -> Arc<Watch> {
+        let mut watch = self
+            .waiting()
+            .watch
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(watching) = watch.upgrade() {
+            return watching;
+        }
+        let announcements = watch::Sender::new(());
+        let sender = announcements.clone();
+        let wake = move |_| {
+            sender.send_replace(());
+        };
+        let listening = tokio::spawn(self.store().watch(Box::new(wake))).abort_handle();
+        let watching = Arc::new(Watch {
+            announcements,
+            listening,
+        });
+        *watch = Arc::downgrade(&watching);
+        watching
+    }
+}

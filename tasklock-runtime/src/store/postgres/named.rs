@@ -1,0 +1,116 @@
+//! Acquiring named leases: one try.
+
+use std::collections::HashMap;
+
+use sqlx::postgres::PgRow;
+use sqlx::{Connection, Postgres, Transaction};
+
+use super::statements::BEGIN;
+use super::{PgStore, column};
+use crate::fault;
+use crate::lease::{LeaseKey, OwnerToken};
+use crate::store::sql::Text;
+use crate::store::{Acquire, Acquired, span};
+use crate::task::micros;
+
+impl PgStore {
+    pub(super) async fn acquire_once(
+        &self,
+        wanted: &[Acquire],
+    ) -> Result<Vec<Acquired>, sqlx::Error> {
+        let statements = &self.statements;
+        let mut connection = self.checkout().await?;
+        let mut tx = connection.begin_with(BEGIN).await?;
+        fault::at("claim begun");
+        let mut granted: HashMap<String, LeaseKey> = HashMap::new();
+        for statement in [&statements.acquire_free, &statements.acquire_new] {
+            let missing = missing(wanted, &granted);
+            take(&mut tx, statement, &missing, None, &mut granted).await?;
+        }
+        let missing_names: Vec<&str> = names(&missing(wanted, &granted));
+        let mut held: HashMap<String, i64> = HashMap::new();
+        if !missing_names.is_empty() {
+            let expired: Vec<i64> = sqlx::query_scalar(&statements.lock_expired_names)
+                .bind(&missing_names)
+                .fetch_all(&mut *tx)
+                .await?;
+            if !expired.is_empty() {
+                let missing = missing(wanted, &granted);
+                take(
+                    &mut tx,
+                    &statements.take_expired_names,
+                    &missing,
+                    Some(expired),
+                    &mut granted,
+                )
+                .await?;
+            }
+            let left: Vec<(String, i64)> = sqlx::query_as(&statements.held)
+                .bind(names(&missing(wanted, &granted)))
+                .fetch_all(&mut *tx)
+                .await?;
+            held.extend(left);
+        }
+        fault::at("claim to be committed");
+        tx.commit().await?;
+        connection.done();
+        let answer = |wanted: &Acquire| match granted.remove(&wanted.name) {
+            Some(key) => Acquired::Granted(key),
+            None => Acquired::Held(span(held.get(&wanted.name).copied().unwrap_or_default())),
+        };
+        Ok(wanted.iter().map(answer).collect())
+    }
+}
+
+fn missing<'a>(wanted: &'a [Acquire], granted: &HashMap<String, LeaseKey>) -> Vec<&'a Acquire> {
+    wanted
+        .iter()
+        .filter(|wanted| !granted.contains_key(&wanted.name))
+        .collect()
+}
+
+fn names<'a>(wanted: &[&'a Acquire]) -> Vec<&'a str> {
+    wanted.iter().map(|wanted| &*wanted.name).collect()
+}
+
+async fn take(
+    tx: &mut Transaction<'_, Postgres>,
+    statement: &Text,
+    wanted: &[&Acquire],
+    ids: Option<Vec<i64>>,
+    granted: &mut HashMap<String, LeaseKey>,
+) -> Result<(), sqlx::Error> {
+    let Some(first) = wanted.first() else {
+        return Ok(());
+    };
+    let mut query = sqlx::query(statement)
+        .bind(names(wanted))
+        .bind(
+            wanted
+                .iter()
+                .map(|wanted| wanted.owner.as_str())
+                .collect::<Vec<_>>(),
+        )
+        .bind(
+            wanted
+                .iter()
+                .map(|wanted| micros(wanted.ttl))
+                .collect::<Vec<_>>(),
+        )
+        .bind(&first.worker);
+    if let Some(ids) = ids {
+        query = query.bind(ids);
+    }
+    for row in query.fetch_all(&mut **tx).await? {
+        granted.insert(column(&row, "name")?, key(&row)?);
+    }
+    Ok(())
+}
+
+fn key(row: &PgRow) -> Result<LeaseKey, sqlx::Error> {
+    Ok(LeaseKey {
+        job: column(row, "id")?,
+        fence: column(row, "fence")?,
+        owner: OwnerToken::from_stored(column(row, "owner")?),
+    })
+}

@@ -1,0 +1,4 @@
+-- Named leases are rows of the job table, of a task that nobody can have. Their fences come from here, so that a
+-- name whose row was deleted goes on with greater ones.
+CREATE TABLE {p}lease_fence (last INTEGER NOT NULL CHECK (typeof(last) = 'integer'));
+INSERT INTO {p}lease_fence VALUES (0);

@@ -1,0 +1,27 @@
+//! Named leases: a statement for one name each, all in one `BEGIN IMMEDIATE`.
+
+/// The next fence.
+pub(super) const NEXT_FENCE: &str = "UPDATE {p}lease_fence SET last = last + 1 RETURNING last";
+
+/// ?1 name, ?2 owner, ?3 ttl in µs, ?4 worker, ?5 fence. Free, or expired.
+pub(super) const ACQUIRE: &str = "
+UPDATE {p}job SET state = 'running', lock_owner = ?2, lock_worker = ?4, lock_until = {now} + ?3,
+    fence = max(fence + 1, ?5), attempt = 1, crashes = 0, claimed_at = {now}, cancelled_at = NULL,
+    prune_at = NULL
+WHERE task = '{leases}' AND unique_key = ?1 AND {claimable}
+  AND (state = 'ready' OR (state = 'running' AND lock_until < {now}))
+RETURNING id, fence";
+
+/// As above. Nothing if it is there.
+pub(super) const ACQUIRE_NEW: &str = "
+INSERT INTO {p}job (task, unique_key, state, lock_owner, lock_worker, lock_until, fence, attempt,
+    claimed_at, created_at)
+SELECT '{leases}', ?1, 'running', ?2, ?4, {now} + ?3, ?5, 1, {now}, {now}
+WHERE NOT EXISTS (SELECT 1 FROM {p}job WHERE task = '{leases}' AND unique_key = ?1
+    AND state IN ('ready', 'running'))
+RETURNING id, fence";
+
+/// ?1 name. How long it is still held, in µs.
+pub(super) const HELD: &str = "
+SELECT {until} - {now} FROM {p}job
+WHERE task = '{leases}' AND unique_key = ?1 AND state = 'running'";
