@@ -199,6 +199,7 @@ impl<'a> IntoFuture for Enqueue<'a> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let job = self.job?;
+            let _turn = self.client.heart.turn().await;
             let enqueued = self
                 .client
                 .store
@@ -219,6 +220,7 @@ impl<'a> IntoFuture for EnqueueMany<'a> {
             if jobs.is_empty() {
                 return Ok(Vec::new());
             }
+            let _turn = self.client.heart.turn().await;
             Ok(self.client.store.enqueue(&jobs).await?)
         })
     }
@@ -256,9 +258,15 @@ fn new_job<P: Serialize + ?Sized>(
         ));
     }
     let payload = serde_json::to_string(payload).map_err(|error| {
+        // What a type's own code says may hold what is in it.
+        let known = error.to_string();
+        let why = match &*known {
+            "key must be a string" => known.as_str(),
+            _ => "a type in it refuses",
+        };
         refuse(
             task,
-            format!("its payload cannot be written as JSON: {error}"),
+            format!("its payload cannot be written as JSON: {why}"),
         )
     })?;
     let limit = client.payload_limit;

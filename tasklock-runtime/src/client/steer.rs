@@ -19,6 +19,7 @@ impl Client {
     ///
     /// [`Error::Store`] if the store does not answer.
     pub async fn job(&self, id: i64) -> Result<Option<Job>, Error> {
+        let _turn = self.heart.turn().await;
         Ok(self.store.job(id).await?)
     }
 
@@ -53,6 +54,7 @@ impl Client {
     ///
     /// [`Error::UnknownJob`]; [`Error::Store`] if the store does not answer.
     pub async fn cancel(&self, id: i64) -> Result<Cancelled, Error> {
+        let _turn = self.heart.turn().await;
         let cancelled = self.store.cancel(id).await?;
         cancelled.ok_or(Error::UnknownJob(id))
     }
@@ -64,6 +66,7 @@ impl Client {
     ///
     /// [`Error::UnknownJob`]; [`Error::Store`] if the store does not answer.
     pub async fn retry(&self, id: i64) -> Result<Retried, Error> {
+        let _turn = self.heart.turn().await;
         let retried = self.store.retry(id).await?;
         retried.ok_or(Error::UnknownJob(id))
     }
@@ -111,6 +114,7 @@ impl Client {
     ///
     /// [`Error::Store`] if the store does not answer.
     pub async fn paused(&self) -> Result<Vec<Pausable>, Error> {
+        let _turn = self.heart.turn().await;
         Ok(self.store.paused().await?)
     }
 
@@ -118,6 +122,7 @@ impl Client {
         let (kind, name) = what.kind_and_name();
         check_name(name)
             .map_err(|error| Error::option(format!("the {kind} {name:?}"), error.to_string()))?;
+        let _turn = self.heart.turn().await;
         Ok(self.store.pause(&what, pause).await?)
     }
 }
@@ -164,6 +169,9 @@ impl<'a> IntoFuture for Jobs<'a> {
         if self.query.states.is_empty() {
             self.query.states = JobState::ALL.to_vec();
         }
-        Box::pin(async move { Ok(self.client.store.jobs(&self.query).await?) })
+        Box::pin(async move {
+            let _turn = self.client.heart.turn().await;
+            Ok(self.client.store.jobs(&self.query).await?)
+        })
     }
 }

@@ -41,6 +41,8 @@ pub struct LeaseContext(Arc<ContextParts>, Option<Handle>);
 /// What a context is made of.
 pub(crate) struct ContextParts {
     pub(crate) task: Arc<str>,
+    /// What the fences of this lease are numbers of.
+    pub(crate) fence_name: Arc<str>,
     pub(crate) key: LeaseKey,
     pub(crate) attempt: u32,
     pub(crate) scheduled_for: Timestamp,
@@ -249,6 +251,14 @@ impl LeaseContext {
     #[must_use]
     pub fn fence(&self) -> i64 {
         self.0.key.fence
+    }
+
+    /// The name under which the fence counts: that of the task for its one standing job, `task#id` for an enqueued job, and
+    /// `lease:name` for a named lease. Hand it to [`fence_table`](crate::fence_table) and to other systems, for two
+    /// jobs of a task have fences of their own.
+    #[must_use]
+    pub fn fence_name(&self) -> &str {
+        &self.0.fence_name
     }
 
     /// The owner token of this acquisition.

@@ -70,11 +70,11 @@ pub(crate) mod sealed {
 /// async fn close_the_books(lease: &LeaseContext, ledger: &PgPool) -> TaskResult {
 ///     // At the start of the run, and with nothing else: from here on no older holder commits there.
 ///     let mut tx = ledger.begin().await?;
-///     fence_table(&mut tx, lease.task(), lease.fence()).await?;
+///     fence_table(&mut tx, lease.fence_name(), lease.fence()).await?;
 ///     tx.commit().await?;
 ///
 ///     let mut tx = ledger.begin().await?;
-///     fence_table(&mut tx, lease.task(), lease.fence()).await?; // before anything is read there
+///     fence_table(&mut tx, lease.fence_name(), lease.fence()).await?; // before anything is read there
 ///     sqlx::query("UPDATE account SET closed = true WHERE due < now()")
 ///         .execute(&mut *tx)
 ///         .await?;
@@ -105,7 +105,7 @@ pub(crate) mod sealed {
 /// - A call that is dropped before it answers, by a time-out around it, has fenced nothing: give the
 ///   transaction up.
 /// - A transaction that does not call this is not fenced, nor one that calls it with a name of its own:
-///   a name that nobody else uses fences nobody, so hand over `lease.task()`.
+///   a name that nobody else uses fences nobody, so hand over `lease.fence_name()`.
 /// - A holder that is paused inside its transaction keeps the row, and newer holders waiting. Bound
 ///   that: `idle_in_transaction_session_timeout` on a Postgres server ends such a transaction, and
 ///   `lock_timeout` or SQLite's busy timeout ends the wait, with [`Retry`](FenceError::Retry).

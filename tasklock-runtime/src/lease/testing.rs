@@ -31,6 +31,7 @@ pub(crate) fn lease_for(time: Duration) -> Tested {
     let status = Arc::new(LeaseStatus::held(deadline, clock));
     let (renewals, asked) = mpsc::unbounded_channel();
     let lease = LeaseContext::new(ContextParts {
+        fence_name: "task".into(),
         task: "tested".into(),
         key: LeaseKey {
             job: 1,

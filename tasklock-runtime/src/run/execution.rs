@@ -11,14 +11,13 @@ use tracing::Instrument;
 
 use super::alarm::Alarm;
 use super::completion::{Completion, End, Written};
+use super::facts::facts;
 use super::heartbeat::{Heartbeat, Keeping};
 use super::unwind::CatchUnwind;
 use crate::fault;
 use crate::lease::{Clock, LeaseContext, LeaseLost, LeaseStatus, Moment};
 use crate::store::{Claim, Finish};
-use crate::task::{
-    Facts, Next, OnLost, Outcome, Registration, RunParts, States, Then, micros, then,
-};
+use crate::task::{Next, OnLost, Outcome, Registration, RunParts, States, Then, micros, then};
 
 /// What runs share.
 #[derive(Debug)]
@@ -46,20 +45,6 @@ pub(super) struct Run {
     /// The store's clock at the claim, and ours when it was sent.
     pub(super) claimed_at: i64,
     pub(super) granted: Moment,
-}
-
-/// What is known of a run that was claimed at one instant and ended at another, by the store's clock.
-pub(super) fn facts(claim: &Claim, claimed_at: i64, ended_at: i64) -> Facts {
-    Facts {
-        standing: claim.standing,
-        attempt: claim.attempt,
-        crashes: claim.crashes,
-        refusals: claim.refusals,
-        due_at: claim.due_at,
-        claimed_at,
-        ended_at,
-        jitter: f64::from(getrandom::u32().unwrap_or(0)) / f64::from(u32::MAX),
-    }
 }
 
 impl Run {
@@ -196,7 +181,14 @@ impl Run {
     ) -> (Option<Then>, Option<Written>) {
         self.keeping.forget().await;
         // A lease whose deadline has passed may still be given back: the row decides.
-        let deadline = self.status.seal().unwrap_or(Moment::from_nanos(0));
+        let lost = self.status.check().err();
+        let deadline = self.status.seal().unwrap_or_else(|| match lost {
+            // The row is ours for a while: the belief was ended by ourselves, not by its deadline.
+            Some(LeaseLost::Cancelled | LeaseLost::TimedOut) => {
+                bench.clock.now() + self.registration.definition.timing().ttl / 8
+            }
+            _ => Moment::from_nanos(0),
+        });
         fault::at("lease sealed");
         let definition = &self.registration.definition;
         let run = bench.clock.now().since(self.granted);

@@ -5,9 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::heartbeat::Heartbeat;
 use super::named::Waiting;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
 use crate::error::Error;
 use crate::lease::Clock;
 use crate::store::Store;
+
+/// How many calls of clients are under way at once, of a pool's four connections.
+const CLIENT_CALLS: usize = 2;
 
 /// Shared by a worker and the clients of its runtime, so that all their leases go in the same batches.
 pub(crate) struct Heart {
@@ -15,6 +20,8 @@ pub(crate) struct Heart {
     clock: Arc<dyn Clock>,
     heartbeat: Mutex<Option<Arc<Heartbeat>>>,
     waiting: Waiting,
+    /// Clients wait for rows that others have locked: they must leave connections to the claims and ends of a worker.
+    turns: Semaphore,
 }
 
 impl fmt::Debug for Heart {
@@ -30,11 +37,18 @@ impl Heart {
             clock,
             heartbeat: Mutex::new(None),
             waiting: Waiting::default(),
+            turns: Semaphore::new(CLIENT_CALLS),
         })
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// A client's turn to call the store.
+    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        // It is never closed.
+        self.turns.acquire().await.ok()
     }
 
     pub(super) fn waiting(&self) -> &Waiting {

@@ -21,6 +21,7 @@
 mod alarm;
 mod completion;
 mod execution;
+mod facts;
 mod heart;
 mod heartbeat;
 mod named;

@@ -7,12 +7,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
+use crate::error::StoreError;
 use crate::store::Store;
 
 const LOOK: Duration = Duration::from_secs(60);
 const BATCH: usize = 500;
+const CALL: Duration = Duration::from_secs(5);
 /// Between full batches, for others to get at the table.
 const BREATH: Duration = Duration::from_millis(20);
 
@@ -23,7 +25,15 @@ pub(super) async fn prune(store: Arc<dyn Store>) {
         sleep(LOOK.mul_f64(0.5 + jitter)).await;
         let mut pruned = 0;
         loop {
-            match store.prune(BATCH).await {
+            let pruning = timeout(CALL, store.prune(BATCH)).await;
+            let pruning = pruning.unwrap_or_else(|_| {
+                Err(StoreError::no_answer(
+                    store.name(),
+                    "delete ended jobs",
+                    CALL,
+                ))
+            });
+            match pruning {
                 Ok(batch) => {
                     pruned += batch;
                     if batch < BATCH {

@@ -16,7 +16,8 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::execution::{Bench, Run, facts};
+use super::execution::{Bench, Run};
+use super::facts::{fence_name, success};
 use super::heartbeat::Kept;
 use super::registry::Registry;
 use super::standing;
@@ -26,8 +27,8 @@ use crate::fault;
 use crate::lease::{
     Clock, Completing, ContextParts, LeaseContext, LeaseStatus, Moment, OwnerToken, Trust,
 };
-use crate::store::{Claim, ClaimBatch, ClaimRequest, Finish, MAX_BATCH, Store, Wanted};
-use crate::task::{Definition, Outcome, Registration, succeeded};
+use crate::store::{Claim, ClaimBatch, ClaimRequest, MAX_BATCH, Store, Wanted};
+use crate::task::{Definition, Registration};
 
 const CALL: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -269,6 +270,7 @@ impl Scheduler {
         }
         let context = LeaseContext::new(ContextParts {
             task,
+            fence_name: fence_name(definition, &claim).into(),
             key: claim.key.clone(),
             attempt: claim.attempt,
             scheduled_for: Timestamp::from_microsecond(claim.due_at)
@@ -290,18 +292,6 @@ impl Scheduler {
             claimed_at,
             granted: sent,
         }
-    }
-}
-
-/// The end that a transaction of the handler's may write.
-fn success(task: &Definition, claim: &Claim, claimed_at: i64) -> Finish {
-    Finish {
-        key: claim.key.clone(),
-        then: succeeded(task, &facts(claim, claimed_at, claimed_at)),
-        outcome: Outcome::Succeeded.as_str(),
-        error: None,
-        hold: task.hold(),
-        frees_place: task.limit().is_some(),
     }
 }
 

@@ -46,8 +46,8 @@ DELETE",
 ];
 /// The lock is said to be had, and is not.
 const NO_LOCK_OF_LIMITS: Replacements = &[(
-    "THEN pg_try_advisory_xact_lock(hashtextextended(concat($2::text, w.task), 7308895142330199907))",
-    "THEN $2::text IS NOT NULL",
+    "THEN pg_try_advisory_xact_lock(hashtextextended(",
+    "THEN 0 <> (hashtextextended(",
 )];
 /// With an index to match.
 const KEY_OF_THE_WAITING: Replacements = &[(

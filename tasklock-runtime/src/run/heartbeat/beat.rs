@@ -42,11 +42,17 @@ pub(super) struct Beaten {
     pub(super) returns: Vec<Return>,
 }
 
+/// Leases to give back, and how long a call for it may take.
+pub(super) struct Returns {
+    pub(super) leases: Vec<Return>,
+    pub(super) call: Duration,
+}
+
 /// Renews all members, in chunks of [`MAX_BATCH`]. `call` bounds each call to the store.
 pub(super) async fn beat(
     mut line: Line,
     members: Vec<Member>,
-    mut returns: Vec<Return>,
+    returns: Returns,
     clock: Arc<dyn Clock>,
     call: Duration,
 ) -> Beaten {
@@ -71,8 +77,9 @@ pub(super) async fn beat(
             (member.renewal.key.clone(), Verdict::Unknown)
         }));
     }
+    let Returns { mut leases, call } = returns;
     if failure.is_none()
-        && let Err(error) = give_back(&mut line, &mut returns, call).await
+        && let Err(error) = give_back(&mut line, &mut leases, call).await
     {
         line.reset();
         failure = Some(error);
@@ -82,7 +89,7 @@ pub(super) async fn beat(
         started,
         verdicts,
         failure,
-        returns,
+        returns: leases,
     }
 }
 

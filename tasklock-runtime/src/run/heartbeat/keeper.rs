@@ -7,22 +7,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
-use super::beat::{Beaten, beat};
+use super::beat::{Beaten, Returns, beat};
 use super::lease::{ABORT_PATIENCE, Lease};
 use super::line::Line;
 use super::{Command, Kept, Return};
 use crate::lease::{Clock, LeaseKey, LeaseLost, Moment, RenewError, RenewRequest};
-use crate::store::{MAX_BATCH, Renewer};
+use crate::store::Renewer;
 
 /// Timers stand still in suspend: look at the clock at least this often while a lease is held.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// How long `on_lost = "exit"` waits for the other leases to be given back.
-const EXIT_PATIENCE: Duration = Duration::from_secs(1);
-/// `EX_TEMPFAIL`: try again elsewhere.
-const EXIT_CODE: i32 = 75;
-
 /// How long the first connection may take, before there is a lease to renew.
 const FIRST_CONNECT: Duration = Duration::from_secs(1);
 
@@ -34,19 +29,21 @@ const RETURN_AGAIN: Duration = Duration::from_millis(200);
 type InFlight = Pin<Box<dyn Future<Output = Beaten> + Send>>;
 
 pub(super) struct Keeper {
-    clock: Arc<dyn Clock>,
+    pub(super) clock: Arc<dyn Clock>,
     commands: mpsc::UnboundedReceiver<Command>,
     requests: mpsc::UnboundedReceiver<RenewRequest>,
     /// By acquisition: a job that was lost and taken again here has two, and a store that lost its last
     /// commits may give the same fence out twice.
-    leases: HashMap<LeaseKey, Lease>,
+    pub(super) leases: HashMap<LeaseKey, Lease>,
     /// The connection, when no beat has it.
-    line: Option<Line>,
-    in_flight: Option<InFlight>,
+    pub(super) line: Option<Line>,
+    pub(super) in_flight: Option<InFlight>,
     /// To be given back with the next beat.
-    returns: Vec<Return>,
+    pub(super) returns: Vec<Return>,
+    /// Not before this, where the last try has failed.
+    pub(super) return_again: Moment,
     /// Nothing is to be done before this.
-    wake_at: Moment,
+    pub(super) wake_at: Moment,
     /// Beats without an answer, in a row.
     failures: u32,
     failing: bool,
@@ -67,6 +64,7 @@ impl Keeper {
             line: Some(Line::new(renewer)),
             in_flight: None,
             returns: Vec::new(),
+            return_again: Moment::from_nanos(0),
             wake_at: Moment::from_nanos(u64::MAX),
             failures: 0,
             failing: false,
@@ -99,8 +97,10 @@ impl Keeper {
             }
         }
         if let Some(in_flight) = self.in_flight.take() {
-            in_flight.await;
+            let beaten = in_flight.await;
+            self.settle(beaten);
         }
+        self.give_back_the_rest().await;
     }
 
     fn nap(&self) -> Duration {
@@ -129,26 +129,6 @@ impl Keeper {
         }
     }
 
-    fn give_back(&mut self, lease: Return) {
-        match self.leases.get_mut(&lease.key) {
-            Some(kept) if kept.beating => kept.give_back = Some(lease),
-            _ => {
-                self.leases.remove(&lease.key);
-                self.returns.push(lease);
-                self.wake_by(self.clock.now());
-            }
-        }
-    }
-
-    fn rest(&mut self) {
-        if self.leases.is_empty()
-            && self.returns.is_empty()
-            && let Some(line) = &mut self.line
-        {
-            line.reset();
-        }
-    }
-
     fn ask(&mut self, request: RenewRequest) {
         let now = self.clock.now();
         match self.leases.get_mut(&request.key) {
@@ -164,7 +144,7 @@ impl Keeper {
         }
     }
 
-    fn wake_by(&mut self, at: Moment) {
+    pub(super) fn wake_by(&mut self, at: Moment) {
         self.wake_at = self.wake_at.min(at);
     }
 
@@ -198,7 +178,11 @@ impl Keeper {
         }
         // What has expired by now needs no giving back: whoever waits is told by the drop.
         self.returns.retain(|lease| lease.until > now);
-        if (due || !self.returns.is_empty())
+        let returning = !self.returns.is_empty() && self.return_again <= now;
+        if !self.returns.is_empty() && self.line.is_some() {
+            wake = wake.min(self.return_again.max(now));
+        }
+        if (due || returning)
             && let Some(line) = self.line.take()
         {
             self.start_beat(line, now);
@@ -231,15 +215,15 @@ impl Keeper {
                 members.push(member);
             }
         }
-        let returns = std::mem::take(&mut self.returns);
+        let call = call.min(LONGEST_CALL);
+        // Whatever is given back, the next renewal of any lease must not wait for long.
+        let shortest = self.leases.values().map(|lease| lease.kept.ttl / 8).min();
+        let returns = Returns {
+            leases: std::mem::take(&mut self.returns),
+            call: shortest.map_or(call, |shortest| call.min(shortest)),
+        };
         let clock = Arc::clone(&self.clock);
-        self.in_flight = Some(Box::pin(beat(
-            line,
-            members,
-            returns,
-            clock,
-            call.min(LONGEST_CALL),
-        )));
+        self.in_flight = Some(Box::pin(beat(line, members, returns, clock, call)));
     }
 
     fn settle(&mut self, beaten: Beaten) {
@@ -263,8 +247,7 @@ impl Keeper {
         // What could not be given back is tried again after a while, until it has expired.
         if !beaten.returns.is_empty() {
             self.returns.extend(beaten.returns);
-            self.wake_by(now + RETURN_AGAIN);
-            return;
+            self.return_again = now + RETURN_AGAIN;
         }
         self.wake_by(now);
     }
@@ -291,41 +274,6 @@ impl Keeper {
             }
             None => {}
         }
-    }
-
-    /// Ends the process for a lost lease with `on_lost = "exit"`.
-    ///
-    /// The other leases are marked lost first, so that no `check()` and no guarded write of their
-    /// handlers succeeds after they are given back; what a handler does without either in the
-    /// moment between is not stopped.
-    async fn exit(&mut self) {
-        if let Some(in_flight) = self.in_flight.take()
-            && let Ok(beaten) = timeout(EXIT_PATIENCE, in_flight).await
-        {
-            self.line = Some(beaten.line);
-        }
-        let held: Vec<LeaseKey> = self
-            .leases
-            .values()
-            .filter(|lease| lease.kept.status.check().is_ok())
-            .map(|lease| {
-                lease.kept.status.lose(LeaseLost::Released);
-                lease.kept.key.clone()
-            })
-            .collect();
-        if let Some(line) = &mut self.line {
-            let release = async {
-                line.connect_within(EXIT_PATIENCE).await?;
-                for keys in held.chunks(MAX_BATCH) {
-                    line.renewer.release(keys).await?;
-                }
-                Ok::<_, crate::error::StoreError>(())
-            };
-            if !held.is_empty() && !matches!(timeout(EXIT_PATIENCE, release).await, Ok(Ok(()))) {
-                tracing::warn!("the other leases could not be given back; they expire");
-            }
-        }
-        std::process::exit(EXIT_CODE);
     }
 }
 

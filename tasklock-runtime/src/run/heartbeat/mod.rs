@@ -29,6 +29,7 @@
 //! Nobody can await anything then, so nothing is given back; but whoever still has the context is made
 //! to see the lease lost, the thread is told to forget it, and it expires. See [`Keeping`].
 
+mod back;
 mod beat;
 mod keeper;
 mod lease;

@@ -114,5 +114,8 @@ fn end_run(job: &mut Stored, end: &Finish, now: i64) {
             keep = Some(kept);
         }
     }
+    if job.task == LEASES {
+        keep = Some(CANCELLED_KEEP);
+    }
     job.prune_at = keep.map(|keep| later(keep).max(hold.unwrap_or(i64::MIN)));
 }

@@ -71,7 +71,7 @@ const ENDED: &str = "state = k.state, lock_owner = NULL, lock_worker = NULL, loc
         WHEN k.next_at IS NULL AND k.next_in IS NULL THEN NULL
         ELSE greatest(timestamptz 'epoch' + k.next_at * interval '1 microsecond',
             clock_timestamp() + k.next_in * interval '1 microsecond', {hold}) END,
-    prune_at = CASE WHEN k.state <> 'ready' THEN greatest(clock_timestamp()
+    prune_at = CASE WHEN k.state <> 'ready' OR j.task = '{leases}' THEN greatest(clock_timestamp()
         + coalesce(k.keep * interval '1 microsecond', {cancelled_keep}), {hold}) END";
 
 /// The parts in braces that are not names of tables.

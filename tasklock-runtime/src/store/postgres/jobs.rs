@@ -31,10 +31,13 @@ impl PgStore {
             .bind(most)
             .fetch_all(&mut *tx)
             .await?;
-        sqlx::query(&self.statements.prune_beats)
-            .bind(most)
-            .execute(&mut *tx)
-            .await?;
+        // With the last batch alone: it looks at each side row.
+        if i64::try_from(pruned.len()).is_ok_and(|pruned| pruned < most) {
+            sqlx::query(&self.statements.prune_beats)
+                .bind(most)
+                .execute(&mut *tx)
+                .await?;
+        }
         tx.commit().await?;
         connection.done();
         Ok(pruned.len())

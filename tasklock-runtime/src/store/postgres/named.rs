@@ -45,11 +45,14 @@ impl PgStore {
                 )
                 .await?;
             }
-            let left: Vec<(String, i64)> = sqlx::query_as(&statements.held)
+            let left: Vec<(String, Option<i64>)> = sqlx::query_as(&statements.held)
                 .bind(names(&missing(wanted, &granted)))
                 .fetch_all(&mut *tx)
                 .await?;
-            held.extend(left);
+            held.extend(
+                left.into_iter()
+                    .filter_map(|(name, left)| Some((name, left?))),
+            );
         }
         fault::at("claim to be committed");
         tx.commit().await?;

@@ -15,6 +15,15 @@ impl SqliteStore {
         wanted: &[Acquire],
     ) -> Result<Vec<Acquired>, sqlx::Error> {
         let mut connection = self.checkout().await?;
+        // What is held is not asked for in writing: the file would change, and whoever waits would be woken by it.
+        let mut held = Vec::with_capacity(wanted.len());
+        for wanted in wanted {
+            held.push(self.left(&mut connection, &wanted.name).await?);
+        }
+        if held.iter().all(|left| !left.is_zero()) {
+            connection.done();
+            return Ok(held.into_iter().map(Acquired::Held).collect());
+        }
         let mut tx = connection.begin_with(BEGIN).await?;
         fault::at("claim begun");
         let mut acquired = Vec::with_capacity(wanted.len());
@@ -33,6 +42,10 @@ impl SqliteStore {
         wanted: &Acquire,
     ) -> Result<Acquired, sqlx::Error> {
         let statements = &self.statements;
+        let left = self.left(connection, &wanted.name).await?;
+        if !left.is_zero() {
+            return Ok(Acquired::Held(left));
+        }
         let fence: i64 = sqlx::query_scalar(&statements.next_fence)
             .fetch_one(&mut *connection)
             .await?;
@@ -54,12 +67,19 @@ impl SqliteStore {
                 }));
             }
         }
-        let left: Vec<Option<i64>> = sqlx::query_scalar(&statements.held)
-            .bind(&wanted.name)
-            .fetch_all(&mut *connection)
+        Ok(Acquired::Held(std::time::Duration::ZERO))
+    }
+
+    /// How long a name is still held; zero if it is not.
+    async fn left(
+        &self,
+        connection: &mut SqliteConnection,
+        name: &str,
+    ) -> Result<std::time::Duration, sqlx::Error> {
+        let left: Vec<Option<i64>> = sqlx::query_scalar(&self.statements.held)
+            .bind(name)
+            .fetch_all(connection)
             .await?;
-        Ok(Acquired::Held(span(
-            left.first().copied().flatten().unwrap_or_default(),
-        )))
+        Ok(span(left.first().copied().flatten().unwrap_or_default()))
     }
 }

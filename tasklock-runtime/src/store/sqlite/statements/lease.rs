@@ -22,7 +22,7 @@ SET state = {becomes}, lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
     due_at = CASE WHEN {becomes} <> 'ready' THEN due_at
         WHEN e.next_at IS NULL AND e.next_in IS NULL THEN NULL
         ELSE max(coalesce(e.next_at, {now} + e.next_in), coalesce({hold}, {first})) END,
-    prune_at = CASE WHEN {becomes} <> 'ready' THEN
+    prune_at = CASE WHEN {becomes} <> 'ready' OR task = '{leases}' THEN
         max({now} + coalesce(e.keep, {cancelled_keep}), coalesce({hold}, {first})) END
 FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner, value ->> 3 AS next_at,
         value ->> 4 AS next_in, value ->> 5 AS outcome, value ->> 6 AS error,

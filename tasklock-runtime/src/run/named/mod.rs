@@ -22,31 +22,36 @@
 //! they came. It asks when something was given back (as far as the store announces that), when the lease that it
 //! has met expires, and once a second. Among processes there is no order: whoever asks first has it.
 
-use std::collections::HashMap;
-use std::fmt;
-use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+mod guard;
+mod waiting;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tasklock_grammar::{Timing, check_name};
+use tasklock_grammar::{MAX_NAME_BYTES, Timing, check_name};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::heart::Heart;
-use super::heartbeat::{Heartbeat, Keeping, Kept};
+use super::heartbeat::{Heartbeat, Kept};
 use crate::error::{Error, StoreError};
 use crate::lease::{
     Completing, ContextParts, LeaseContext, LeaseKey, LeaseStatus, Moment, OwnerToken, Trust,
 };
 use crate::store::{Acquire, Acquired, Finish, Store};
 use crate::task::{Next, OnLost, Outcome, Then};
+use guard::Held;
+pub use guard::LeaseGuard;
+pub(super) use waiting::Waiting;
+use waiting::Watch;
 
 /// The longest that a waiting acquisition does not ask.
 const POLL: Duration = Duration::from_secs(1);
+/// The shortest, and what it doubles from where the lease may be free and yet cannot be had.
+const LEAST: Duration = Duration::from_millis(25);
 /// How long one call to the store may take.
 const CALL: Duration = Duration::from_secs(5);
 
@@ -77,7 +82,7 @@ impl LeaseRequest {
     /// [`Error::Option`] for a name or a ttl that can be none; [`Error::Store`] if the store does not answer.
     pub async fn try_acquire(self) -> Result<Option<LeaseGuard>, Error> {
         let timing = self.timing()?;
-        Ok(self.ask(&timing).await?.ok())
+        Ok(self.ask(&timing, CALL).await?.ok())
     }
 
     /// Waits for the lease, this long at most; `None` if it was not free within it. In one process waiters get it in
@@ -97,11 +102,13 @@ impl LeaseRequest {
         let mut watching: Option<(Arc<Watch>, watch::Receiver<()>)> = None;
         let mut failure = None;
         let mut answered = false;
+        let mut pause = LEAST;
         loop {
             if let Some((_, announced)) = &mut watching {
                 announced.mark_unchanged();
             }
-            let left = match self.ask(&timing).await {
+            let call = CALL.min((end - Instant::now()).max(LEAST));
+            let left = match self.ask(&timing, call).await {
                 Ok(Ok(guard)) => return Ok(Some(guard)),
                 Ok(Err(left)) => {
                     answered = true;
@@ -124,15 +131,22 @@ impl LeaseRequest {
                 let announced = watch.announcements.subscribe();
                 (watch, announced)
             });
-            // A little late, so that the lease has expired by then; never in a circle.
-            let nap = left.min(POLL) + Duration::from_millis(5);
+            // Never in a circle: announcements may be of anything, and what may be free may be locked.
+            pause = if left.is_zero() {
+                (pause * 2).min(POLL)
+            } else {
+                LEAST
+            };
+            sleep_until((Instant::now() + pause).min(end)).await;
+            // A little late, so that the lease has expired by then.
+            let nap = left.min(POLL).saturating_sub(pause) + Duration::from_millis(5);
             tokio::select! {
                 changed = announced.changed() => {
                     if changed.is_err() {
                         sleep(nap).await;
                     }
                 }
-                () = tokio::time::sleep_until((Instant::now() + nap).min(end)) => {}
+                () = sleep_until((Instant::now() + nap).min(end)) => {}
             }
         }
     }
@@ -148,8 +162,22 @@ impl LeaseRequest {
         Ok(timing)
     }
 
+    fn fence_name(&self) -> String {
+        const KIND: &str = "lease:";
+        let most = self.name.floor_char_boundary(MAX_NAME_BYTES - KIND.len());
+        if most < self.name.len() {
+            // A name as long as a name may be has no room for the word; no task's name can begin with this.
+            return format!("lease:{:016x}", hash(&self.name));
+        }
+        format!("{KIND}{}", self.name)
+    }
+
     /// Asks the store once; answers the guard, or for how long somebody else has the lease.
-    async fn ask(&self, timing: &Timing) -> Result<Result<LeaseGuard, Duration>, Error> {
+    async fn ask(
+        &self,
+        timing: &Timing,
+        call: Duration,
+    ) -> Result<Result<LeaseGuard, Duration>, Error> {
         let store = self.heart.store();
         let heartbeat = self.heart.beat()?;
         let wanted = Acquire {
@@ -162,12 +190,13 @@ impl LeaseRequest {
             store: Arc::clone(store),
             owner: Some(wanted.owner.clone()),
         };
+        let _turn = self.heart.turn().await;
         let sent = self.heart.clock().now();
-        let answer = timeout(CALL, store.acquire(std::slice::from_ref(&wanted))).await;
+        let answer = timeout(call, store.acquire(std::slice::from_ref(&wanted))).await;
         let answer = match answer {
             Ok(answer) => answer?,
             Err(_) => {
-                return Err(StoreError::no_answer(store.name(), "acquire a lease", CALL).into());
+                return Err(StoreError::no_answer(store.name(), "acquire a lease", call).into());
             }
         };
         match answer.into_iter().next() {
@@ -213,6 +242,7 @@ impl LeaseRequest {
             granted: sent,
         });
         let context = LeaseContext::new(ContextParts {
+            fence_name: self.fence_name().into(),
             task: name,
             key: key.clone(),
             attempt: 1,
@@ -245,71 +275,10 @@ impl LeaseRequest {
     }
 }
 
-/// A named lease that is held. It is renewed while a clone of this lives; the last one gives it back.
-///
-/// It is a [`LeaseContext`] by `Deref`: `guard.check()?`, `guard.fence()`, `guard.commit(tx).await`. Its `task()` is the
-/// lease's name, and `complete_in(tx)` commits and gives the lease back in one.
-#[derive(Clone)]
-#[must_use = "the lease is given back at once when this is dropped"]
-pub struct LeaseGuard(Arc<Held>);
-
-struct Held {
-    context: LeaseContext,
-    status: Arc<LeaseStatus>,
-    keeping: Option<Keeping>,
-    ttl: Duration,
-    heart: Arc<Heart>,
-    /// It lives as long as there is something to renew.
-    _heartbeat: Arc<Heartbeat>,
-}
-
-impl LeaseGuard {
-    /// The lease, to hand on; it outlives the guard as a lost one.
-    #[must_use]
-    pub fn context(&self) -> LeaseContext {
-        self.0.context.clone()
-    }
-
-    /// Gives the lease back, if this is its last clone, and waits until the store has it: then somebody else can have it at
-    /// once. Where the store does not answer, this returns when the lease has expired. With other
-    /// clones left it does nothing but drop this one.
-    pub async fn release(self) {
-        if let Some(mut held) = Arc::into_inner(self.0)
-            && let Some(returned) = held.give_back()
-        {
-            let _ = returned.await;
-        }
-    }
-}
-
-impl Held {
-    fn give_back(&mut self) -> Option<tokio::sync::oneshot::Receiver<()>> {
-        let keeping = self.keeping.take()?;
-        self.status.seal();
-        // The store's expiry is no later than this.
-        let until = self.heart.clock().now() + self.ttl;
-        Some(keeping.give_back(until))
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.give_back();
-    }
-}
-
-impl Deref for LeaseGuard {
-    type Target = LeaseContext;
-
-    fn deref(&self) -> &LeaseContext {
-        &self.0.context
-    }
-}
-
-impl fmt::Debug for LeaseGuard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("LeaseGuard").field(&self.0.context).finish()
-    }
+/// FNV-1a: the same in every process.
+fn hash(name: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// An acquisition whose answer is not known: what it may have taken is given back, if a runtime is there to do it.
@@ -333,64 +302,5 @@ impl Drop for Doubt {
         runtime.spawn(async move {
             let _ = timeout(CALL, store.abandon(&owner)).await;
         });
-    }
-}
-
-/// The queues of those who wait for a name, while anybody does; and who listens for them.
-#[derive(Default)]
-pub(super) struct Waiting {
-    queues: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
-    watch: Mutex<Weak<Watch>>,
-}
-
-/// Listens to the store's announcements while somebody waits.
-pub(super) struct Watch {
-    announcements: watch::Sender<()>,
-    listening: AbortHandle,
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.listening.abort();
-    }
-}
-
-impl Heart {
-    fn queue(&self, name: &str) -> Arc<tokio::sync::Mutex<()>> {
-        let mut queues = self
-            .waiting()
-            .queues
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(queue) = queues.get(name).and_then(Weak::upgrade) {
-            return queue;
-        }
-        queues.retain(|_, queue| queue.strong_count() > 0);
-        let queue = Arc::new(tokio::sync::Mutex::new(()));
-        queues.insert(name.to_owned(), Arc::downgrade(&queue));
-        queue
-    }
-
-    fn watch(&self) -> Arc<Watch> {
-        let mut watch = self
-            .waiting()
-            .watch
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(watching) = watch.upgrade() {
-            return watching;
-        }
-        let announcements = watch::Sender::new(());
-        let sender = announcements.clone();
-        let wake = move |_| {
-            sender.send_replace(());
-        };
-        let listening = tokio::spawn(self.store().watch(Box::new(wake))).abort_handle();
-        let watching = Arc::new(Watch {
-            announcements,
-            listening,
-        });
-        *watch = Arc::downgrade(&watching);
-        watching
     }
 }
