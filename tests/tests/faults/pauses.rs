@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tasklock_test_support::process::boottime;
+use tasklock_test_support::process::{Signal, boottime};
 
 use crate::arena::{Arena, TASKS, say};
 use crate::kills::STEPS;
@@ -110,7 +110,12 @@ async fn stopped_in_a_guarded_transaction(arena: &mut Arena) {
         let index = arena.holder();
         let seat = &arena.seats[index];
         assert!(seat.tell("stop guard held"), "{}", seat.worker.report());
+        // The other one stands still until then: whoever ran last is the first to know what is due next, and may
+        // leave nothing to this one.
+        let other = &arena.seats[1 - index];
+        other.worker.try_signal(Signal::STOP);
         seat.stopped();
+        other.worker.try_signal(Signal::CONT);
         seat.step();
         let stopped = boottime();
         let held = seat.held();
