@@ -41,3 +41,43 @@ pub(super) fn success(task: &Definition, claim: &Claim, claimed_at: i64) -> Fini
         frees_place: task.limit().is_some(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lease::{LeaseKey, OwnerToken};
+
+    fn claim(job: i64, standing: bool) -> Claim {
+        Claim {
+            key: LeaseKey {
+                job,
+                fence: 1,
+                owner: OwnerToken::fresh(),
+            },
+            task: "task".into(),
+            due_at: 0,
+            attempt: 1,
+            crashes: 0,
+            refusals: 0,
+            takeover: false,
+            standing,
+            to_cancel: false,
+            payload: None,
+        }
+    }
+
+    /// Two jobs of a task have fences of their own: under one name the greater would shut the other out.
+    #[test]
+    fn fences_count_under_their_job() {
+        let task = Definition::new("task");
+        assert_eq!(fence_name(&task, &claim(7, true)), "task");
+        assert_eq!(fence_name(&task, &claim(7, false)), "task#7");
+        assert_ne!(
+            fence_name(&task, &claim(8, false)),
+            fence_name(&task, &claim(7, false))
+        );
+        let long: &'static str = Box::leak("ö".repeat(MAX_NAME_BYTES / 2).into_boxed_str());
+        let name = fence_name(&Definition::new(long), &claim(i64::MAX, false));
+        assert!(name.len() <= MAX_NAME_BYTES && name.ends_with(&format!("#{}", i64::MAX)));
+    }
+}

@@ -270,6 +270,8 @@ macro_rules! suite {
                     fences_do_not_go_back_when_a_row_goes,
                     names_and_tasks_are_apart,
                     what_was_lost_is_given_back_by_its_token,
+                    a_refused_acquisition_writes_nothing,
+                    a_completed_one_is_free_and_can_be_deleted,
                 }
                 names {
                     any_name_is_itself_and_no_other,

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tasklock_runtime::store::{Acquire, Acquired, JobQuery, JobState, LEASES, Renewal, Store};
-use tasklock_runtime::{LeaseKey, OwnerToken};
+use tasklock_runtime::{LeaseKey, Next, OwnerToken};
 use tasklock_test_support::wait::eventually_async;
 use tokio::sync::Barrier;
 
-use crate::steps::{BOUND, LONG, SHORT, assert_about, claim, declare_due, expired, renewer};
+use crate::steps::{
+    BOUND, LONG, SHORT, assert_about, claim, declare_due, end, expired, finish, renewer,
+};
 use crate::world::World;
 
 pub(crate) fn wanted(name: &str, ttl: Duration) -> Acquire {
@@ -187,4 +189,31 @@ pub(crate) async fn what_was_lost_is_given_back_by_its_token(world: &World) {
     assert_eq!(store.abandon(&asked.owner).await.unwrap(), 1);
     let next = granted(acquire(&*store, "name", LONG).await);
     assert!(next.fence > key.fence);
+}
+
+/// On SQLite a write would be seen by everybody who waits, and bring them to ask again.
+pub(crate) async fn a_refused_acquisition_writes_nothing(world: &World) {
+    let store = world.store().await;
+    let mut observer = world.observer().await;
+    let held = granted(acquire(&*store, "name", LONG).await);
+    let before = observer.see(held.job).await;
+    for _ in 0..3 {
+        assert_about(Some(left(acquire(&*store, "name", LONG).await)), LONG);
+    }
+    assert_eq!(observer.see(held.job).await, before);
+}
+
+/// As a transaction does that completes it: the row can be deleted as any other that nobody holds.
+pub(crate) async fn a_completed_one_is_free_and_can_be_deleted(world: &World) {
+    let store = world.store().await;
+    let Some(mut sql) = world.sql().await else {
+        return;
+    };
+    let held = granted(acquire(&*store, "name", LONG).await);
+    finish(&*store, end(&held, Next::Dormant)).await;
+    let kept = "SELECT CAST(count(prune_at) AS TEXT) FROM tasklock_job";
+    assert_eq!(sql.text(kept).await, "1");
+    let next = granted(acquire(&*store, "name", LONG).await);
+    assert!(next.fence > held.fence);
+    assert_eq!(sql.text(kept).await, "0");
 }
