@@ -48,6 +48,12 @@ impl Dialect {
                     oldest_compatible: 2,
                     sql: include_str!("postgres_0003.sql"),
                 },
+                // An older binary would run a job without its resource.
+                Migration {
+                    version: 4,
+                    oldest_compatible: 4,
+                    sql: include_str!("postgres_0004.sql"),
+                },
             ],
             Self::Sqlite => &[
                 Migration {
@@ -64,6 +70,12 @@ impl Dialect {
                     version: 3,
                     oldest_compatible: 2,
                     sql: include_str!("sqlite_0003.sql"),
+                },
+                // An older binary would run a job without its resource.
+                Migration {
+                    version: 4,
+                    oldest_compatible: 4,
+                    sql: include_str!("sqlite_0004.sql"),
                 },
             ],
         }
@@ -236,7 +248,8 @@ pub fn schema_sql(dialect: Dialect, names: &Names) -> String {
     if dialect == Dialect::Postgres {
         let grants = names.fill(
             "-- The runtime's role needs no more than:\n\
-             -- GRANT SELECT, INSERT, UPDATE, DELETE ON {s}{p}job, {s}{p}heartbeat, {s}{p}pause TO <role>;\n\
+             -- GRANT SELECT, INSERT, UPDATE, DELETE ON {s}{p}job, {s}{p}heartbeat, {s}{p}pause, {s}{p}waiter\n\
+             --     TO <role>;\n\
              -- GRANT USAGE ON SEQUENCE {s}{p}lease_fence TO <role>;\n\
              -- GRANT SELECT ON {s}{p}migration, {s}{p}store TO <role>;\n",
         );
