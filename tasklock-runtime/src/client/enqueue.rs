@@ -286,6 +286,7 @@ fn new_job<P: Serialize + ?Sized>(
         due: Due::In(Duration::ZERO),
         priority: 0,
         unique_key: None,
+        resource: None,
     })
 }
 

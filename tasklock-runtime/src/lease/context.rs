@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::completing::Completing;
-use super::guard::{Anchor, CommitError, GuardedTransaction};
+use super::guard::Anchor;
 use super::identity::{LeaseKey, OwnerToken};
 use super::lost::LeaseLost;
 use super::status::LeaseStatus;
@@ -49,8 +49,20 @@ pub(crate) struct ContextParts {
     pub(crate) status: Arc<LeaseStatus>,
     pub(crate) shutdown: CancellationToken,
     pub(crate) renewals: mpsc::UnboundedSender<RenewRequest>,
-    pub(crate) anchor: Arc<Anchor>,
+    /// The rows that a guarded transaction looks at, the run's own first.
+    pub(crate) anchors: Vec<Arc<Anchor>>,
+    /// The run's second lease.
+    pub(crate) resource: Option<ResourceParts>,
+    /// Where further leases are had, opaque here.
+    pub(crate) home: Arc<Anchor>,
     pub(crate) completion: Completing,
+}
+
+/// What is known of a run's second lease.
+#[derive(Debug, Clone)]
+pub(crate) struct ResourceParts {
+    pub(crate) name: Arc<str>,
+    pub(crate) fence: i64,
 }
 
 /// Asks the heartbeat for a renewal at once.
@@ -170,76 +182,8 @@ impl LeaseContext {
         Err(RenewError::Unconfirmed("the heartbeat has ended".into()))
     }
 
-    /// Commits the application's own transaction, if and only if the lease is still held: the check and
-    /// the commit are one. Of this database only, and with the lease's row unchanged since the claim,
-    /// whatever pause there was. Keep it the transaction's last step: from the check to the commit
-    /// takeover waits for it, and on SQLite so does every other writer.
-    ///
-    /// Works at READ COMMITTED, REPEATABLE READ and SERIALIZABLE on Postgres. On SQLite begin the
-    /// transaction with `BEGIN IMMEDIATE` (`pool.begin_with("BEGIN IMMEDIATE")`): a deferred one works
-    /// too, but answers [`Retry`](CommitError::Retry) where another writer came between. After any error
-    /// of a statement in it give the transaction up: on SQLite it may be over by then, and what follows
-    /// is committed unguarded.
-    ///
-    /// It must be the outermost transaction: of a nested one `Ok` means that its savepoint was released,
-    /// and no more. What is promised on which store, and what shows it, stands in the repository's
-    /// `GUARANTEES.md`.
-    ///
-    /// # Errors
-    ///
-    /// See [`CommitError`]. In every case but [`Unknown`](CommitError::Unknown) nothing was committed.
-    pub async fn commit(&self, tx: impl GuardedTransaction) -> Result<(), CommitError> {
-        self.commit_under(tx, false, &|| self.check()).await
-    }
-
-    /// Like [`commit`](Self::commit), and marks the job as succeeded in the same transaction: its effects
-    /// and its end are one, **exactly once** in this database. Make it the last thing that the handler
-    /// does: the lease ends with it, so that the next run may start at once, beside what is left of this
-    /// one; and an error that the handler returns afterwards is logged, but not recorded any more.
-    ///
-    /// # Errors
-    ///
-    /// See [`CommitError`]. Where COMMIT itself fails, the lease is lost by then: after
-    /// [`Unknown`](CommitError::Unknown) the job may be done, and where it is not it runs again.
-    pub async fn complete_in(&self, tx: impl GuardedTransaction) -> Result<(), CommitError> {
-        let completion = &self.0.completion;
-        completion.begin();
-        // Whoever still has this context must see the lease lost before anybody else can claim.
-        let last = || {
-            self.0
-                .status
-                .seal()
-                .map(|_deadline| completion.seal())
-                .ok_or_else(|| self.reason())
-        };
-        let done = self.commit_under(tx, true, &last).await;
-        completion.settle(done.is_ok());
-        done
-    }
-
-    async fn commit_under(
-        &self,
-        tx: impl GuardedTransaction,
-        complete: bool,
-        last: &(dyn Fn() -> Result<(), LeaseLost> + Sync),
-    ) -> Result<(), CommitError> {
-        if let Err(lost) = self.check() {
-            tx.give_up().await;
-            return Err(CommitError::Lost(lost));
-        }
-        let committed = tx.commit_under(&*self.0.anchor, complete, last).await;
-        match (committed, self.check()) {
-            // A snapshot that cannot lock the row any more says "again" where another owner has it.
-            (Err(CommitError::Retry(_)), Err(lost)) => Err(CommitError::Lost(lost)),
-            (Err(CommitError::Lost(_)), _) => {
-                Err(CommitError::Lost(self.0.status.lose(LeaseLost::TakenOver)))
-            }
-            (committed, _) => committed,
-        }
-    }
-
-    fn reason(&self) -> LeaseLost {
-        self.check().err().unwrap_or(LeaseLost::Expired)
+    pub(crate) fn parts(&self) -> &ContextParts {
+        &self.0
     }
 
     pub(crate) fn completion(&self) -> &Completing {
@@ -259,6 +203,20 @@ impl LeaseContext {
     #[must_use]
     pub fn fence_name(&self) -> &str {
         &self.0.fence_name
+    }
+
+    /// The name of the run's second lease, where its task has a `resource`.
+    #[must_use]
+    pub fn resource(&self) -> Option<&str> {
+        self.0.resource.as_ref().map(|resource| &*resource.name)
+    }
+
+    /// The fence of the second lease, where the task has a `resource`: greater than that of every earlier acquisition of
+    /// its name, by whatever task or hand. With [`fence_table`](crate::fence_table) it counts under `lease:name`, as
+    /// for a named lease.
+    #[must_use]
+    pub fn resource_fence(&self) -> Option<i64> {
+        self.0.resource.as_ref().map(|resource| resource.fence)
     }
 
     /// The owner token of this acquisition.

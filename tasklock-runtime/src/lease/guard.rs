@@ -40,12 +40,12 @@ pub(crate) mod sealed {
 
     /// The part of [`GuardedTransaction`](super::GuardedTransaction) that only stores see.
     pub trait Guarded: Send + Sized {
-        /// Commits if the row that `anchor` names is still held, and writes the job's end with it
+        /// Commits if the rows that `anchors` name are still held, and ends the first one with it
         /// where `complete` says so. Rolls back in every other case. `last` is asked between the
         /// guard and the COMMIT.
         fn commit_under(
             self,
-            anchor: &Anchor,
+            anchors: &[&Anchor],
             complete: bool,
             last: &(dyn Fn() -> Result<(), LeaseLost> + Sync),
         ) -> impl Future<Output = Result<(), CommitError>> + Send;

@@ -81,6 +81,7 @@
 
 mod blocking;
 mod clock;
+mod commit;
 mod completing;
 mod context;
 mod deadline;
@@ -100,7 +101,7 @@ pub use identity::{LeaseKey, OwnerToken};
 pub use lost::LeaseLost;
 
 pub(crate) use completing::Completing;
-pub(crate) use context::{ContextParts, RenewRequest};
+pub(crate) use context::{ContextParts, RenewRequest, ResourceParts};
 pub(crate) use deadline::Trust;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) use fence::sealed::Fenced;

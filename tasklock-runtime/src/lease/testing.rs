@@ -43,7 +43,9 @@ pub(crate) fn lease_for(time: Duration) -> Tested {
         status: Arc::clone(&status),
         shutdown: CancellationToken::new(),
         renewals,
-        anchor: Arc::new(()),
+        anchors: vec![Arc::new(())],
+        resource: None,
+        home: Arc::new(()),
         completion: Completing::default(),
     });
     (lease, status, asked)

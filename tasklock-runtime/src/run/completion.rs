@@ -29,15 +29,22 @@ const MAX_PLAIN: usize = 1024;
 pub(crate) enum End {
     /// The run is over.
     Finish(Finish),
-    /// The run was not made, or not to its end: the lease goes back.
-    Release(LeaseKey),
+    /// The run was not made, or not to its end: the lease goes back, and the second one with it.
+    Release(LeaseKey, Option<LeaseKey>),
 }
 
 impl End {
     fn key(&self) -> &LeaseKey {
         match self {
             Self::Finish(finish) => &finish.key,
-            Self::Release(key) => key,
+            Self::Release(key, _) => key,
+        }
+    }
+
+    fn resource(&self) -> Option<&LeaseKey> {
+        match self {
+            Self::Finish(finish) => finish.resource.as_ref(),
+            Self::Release(_, resource) => resource.as_ref(),
         }
     }
 }
@@ -134,6 +141,18 @@ async fn write_all(
         };
         for ending in batch.extract_if(.., |ending| verdict(ending).is_some()) {
             let written = verdict(&ending).unwrap_or(Written::TooLate);
+            // Its row was locked just then: it goes back by itself.
+            if let Some(resource) = ending.end.resource()
+                && written == Written::Yes
+                && !answer.verdicts.contains_key(resource)
+            {
+                waiting.push(Ending {
+                    end: End::Release(resource.clone(), None),
+                    deadline: ending.deadline,
+                    done: oneshot::channel().0,
+                });
+                retry_at = retry_at.max(Instant::now() + FIRST_RETRY);
+            }
             let _ = ending.done.send(written);
         }
         if !batch.is_empty() {
@@ -228,12 +247,19 @@ async fn write(
     for ending in batch {
         match &ending.end {
             End::Finish(finish) => finishes.push(finish.clone()),
-            End::Release(key) => releases.push(key.clone()),
+            End::Release(key, resource) => {
+                releases.push(key.clone());
+                releases.extend(resource.clone());
+            }
         }
     }
     if !finishes.is_empty() {
         let jobs = store.finish(&finishes).await?;
-        note_written(finishes.iter().map(|finish| &finish.key), &jobs, verdicts);
+        let resources = finishes
+            .iter()
+            .filter_map(|finish| finish.resource.as_ref());
+        let keys = finishes.iter().map(|finish| &finish.key);
+        note_written(keys.chain(resources), &jobs, verdicts);
     }
     if !releases.is_empty() {
         let jobs = store.release(&releases).await?;

@@ -198,10 +198,12 @@ impl Run {
             &facts(&self.claim, self.claimed_at, ended_at),
             outcome,
         );
+        let resource = self.claim.resource.as_ref();
+        let resource = resource.map(|resource| resource.key.clone());
         let end = match (outcome, then) {
             // Whoever holds the job now decides about it.
             (Outcome::Lost(_), _) => return (None, None),
-            (_, None) => End::Release(self.claim.key.clone()),
+            (_, None) => End::Release(self.claim.key.clone(), resource),
             (_, Some(then)) => End::Finish(Finish {
                 key: self.claim.key.clone(),
                 then,
@@ -209,9 +211,20 @@ impl Run {
                 error: outcome.error(),
                 hold: definition.hold(),
                 frees_place: definition.limit().is_some(),
+                resource,
             }),
         };
         let written = if self.context.completion().is_done() {
+            if let End::Finish(Finish {
+                resource: Some(resource),
+                ..
+            }) = end
+            {
+                // The job has ended in the handler's transaction; what waits for its resource is let go here.
+                let deadline = bench.clock.now() + definition.timing().ttl / 8;
+                let end = End::Release(resource, None);
+                let _ = bench.completion.write(end, deadline).await;
+            }
             Written::Yes
         } else {
             bench.completion.write(end, deadline).await

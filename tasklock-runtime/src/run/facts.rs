@@ -39,6 +39,7 @@ pub(super) fn success(task: &Definition, claim: &Claim, claimed_at: i64) -> Fini
         error: None,
         hold: task.hold(),
         frees_place: task.limit().is_some(),
+        resource: claim.resource.as_ref().map(|resource| resource.key.clone()),
     }
 }
 
@@ -63,6 +64,7 @@ mod tests {
             standing,
             to_cancel: false,
             payload: None,
+            resource: None,
         }
     }
 

@@ -22,6 +22,7 @@ mod alarm;
 mod completion;
 mod execution;
 mod facts;
+mod grant;
 mod heart;
 mod heartbeat;
 mod named;

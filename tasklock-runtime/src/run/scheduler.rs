@@ -10,25 +10,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::execution::{Bench, Run};
-use super::facts::{fence_name, success};
-use super::heartbeat::Kept;
+use super::execution::Bench;
+use super::heart::Heart;
 use super::registry::Registry;
 use super::standing;
 use super::suspects::{Suspects, tried};
 use crate::error::{StoreError, StoreErrorKind};
 use crate::fault;
-use crate::lease::{
-    Clock, Completing, ContextParts, LeaseContext, LeaseStatus, Moment, OwnerToken, Trust,
-};
+use crate::lease::{Clock, Moment, OwnerToken};
 use crate::store::{Claim, ClaimBatch, ClaimRequest, MAX_BATCH, Store, Wanted};
-use crate::task::{Definition, Registration};
+use crate::task::Definition;
 
 const CALL: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -36,11 +32,14 @@ const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LAST_RETRY: Duration = Duration::from_secs(10);
 /// How long a look that is under way may hold up the stop, and then the giving back of its claim.
 const LAST_LOOK: Duration = Duration::from_secs(1);
+/// How often at most parked jobs are looked at whose resource may be free; the store asks for it a second on.
+const SWEEP: Duration = Duration::from_millis(900);
 /// Where announcements arrive, polling is a safety net, and this much rarer.
 const NET: u32 = 10;
 
 pub(super) struct Scheduler {
     pub(super) store: Arc<dyn Store>,
+    pub(super) heart: Arc<Heart>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) registry: Arc<Registry>,
     pub(super) bench: Arc<Bench>,
@@ -53,6 +52,8 @@ pub(super) struct Scheduler {
     pub(super) stop: CancellationToken,
     /// Claims whose reply was lost.
     pub(super) in_doubt: Vec<OwnerToken>,
+    /// When this last looked for parked jobs whose resource nobody holds.
+    pub(super) swept: Option<Moment>,
 }
 
 impl Scheduler {
@@ -87,7 +88,7 @@ impl Scheduler {
                         tracing::info!("the store answers again");
                     }
                     retry = FIRST_RETRY;
-                    let found = !batch.claims.is_empty();
+                    let found = !batch.claims.is_empty() || batch.parked;
                     let gone = !found && standing::is_gone(&self.registry, batch.wait);
                     let wait = batch.wait.unwrap_or(Duration::MAX);
                     pause = if found || !wait.is_zero() {
@@ -160,6 +161,7 @@ impl Scheduler {
             tasks: self.tasks(),
             limit: self.slots.available_permits().min(MAX_BATCH),
             suspects: self.suspects.room(),
+            sweep: self.is_to_sweep(),
         };
         // It may be carried out without our hearing of it: then its rows carry this token.
         self.in_doubt.push(request.token.clone());
@@ -171,11 +173,21 @@ impl Scheduler {
             || fault::has("now() in a long transaction");
         let sent = if late { self.clock.now() } else { sent };
         let error = match answer {
-            Ok(Ok(ClaimBatch { now, claims, wait })) => {
+            Ok(Ok(ClaimBatch {
+                now,
+                claims,
+                wait,
+                parked,
+            })) => {
                 self.in_doubt.pop();
                 self.bench.alarm.set_store_time(now);
                 let claims = claims.into_iter().map(|claim| (claim, sent)).collect();
-                return Ok(Found { now, claims, wait });
+                return Ok(Found {
+                    now,
+                    claims,
+                    wait,
+                    parked,
+                });
             }
             Ok(Err(error)) => error,
             Err(_) => StoreError::no_answer(self.store.name(), "claim", CALL),
@@ -184,6 +196,16 @@ impl Scheduler {
             self.in_doubt.pop();
         }
         Err(error)
+    }
+
+    /// Whoever holds the resource of a parked job may have died: once a second somebody has to look.
+    fn is_to_sweep(&mut self) -> bool {
+        let now = self.clock.now();
+        let due = self.swept.is_none_or(|last| now.since(last) >= SWEEP);
+        if due {
+            self.swept = Some(now);
+        }
+        due
     }
 
     fn tasks(&self) -> Vec<Wanted> {
@@ -231,68 +253,6 @@ impl Scheduler {
             });
         }
     }
-
-    /// Turns a claim into a lease, which the heartbeat keeps from here on.
-    fn grant(
-        &self,
-        registration: &'static Registration,
-        claim: Claim,
-        sent: Moment,
-        claimed_at: i64,
-    ) -> Run {
-        let definition = &registration.definition;
-        let timing = definition.timing();
-        let trust = Trust::of(&timing);
-        let status = Arc::new(LeaseStatus::held(
-            trust.deadline(sent),
-            Arc::clone(&self.clock),
-        ));
-        let task: Arc<str> = definition.name.into();
-        let keeping = self.bench.heartbeat.keep(Kept {
-            task: Arc::clone(&task),
-            key: claim.key.clone(),
-            ttl: timing.ttl,
-            heartbeat: timing.heartbeat,
-            trust,
-            on_lost: definition.on_lost,
-            status: Arc::clone(&status),
-            granted: sent,
-        });
-        fault::at("lease kept");
-        if claim.takeover {
-            tracing::warn!(
-                task = definition.name,
-                job = claim.key.job,
-                fence = claim.key.fence,
-                attempt = claim.attempt,
-                "taken over: the lease of the run before had expired"
-            );
-        }
-        let context = LeaseContext::new(ContextParts {
-            task,
-            fence_name: fence_name(definition, &claim).into(),
-            key: claim.key.clone(),
-            attempt: claim.attempt,
-            scheduled_for: Timestamp::from_microsecond(claim.due_at)
-                .unwrap_or(Timestamp::UNIX_EPOCH),
-            status: Arc::clone(&status),
-            shutdown: self.stop.clone(),
-            renewals: self.bench.heartbeat.renewals(),
-            anchor: self
-                .store
-                .anchor(success(definition, &claim, claimed_at), timing.ttl),
-            completion: Completing::default(),
-        });
-        Run {
-            registration,
-            claim,
-            context,
-            status,
-            keeping,
-            claimed_at,
-            granted: sent,
-        }
-    }
 }
 
 /// Claims with the moment they were sent.
@@ -300,4 +260,5 @@ struct Found {
     now: i64,
     claims: Vec<(Claim, Moment)>,
     wait: Option<Duration>,
+    parked: bool,
 }

@@ -71,5 +71,6 @@ fn declaration(task: &Definition, now: i64) -> Declaration {
         schedule: task.schedule.to_string(),
         if_new: task.schedule.first(now),
         if_changed: task.schedule.changed(now),
+        resource: task.resource.map(str::to_owned),
     }
 }

@@ -109,6 +109,7 @@ impl Worker {
 
         let scheduler = Scheduler {
             store: Arc::clone(&self.store),
+            heart: Arc::clone(&self.heart),
             clock: Arc::clone(&self.clock),
             registry: Arc::new(self.registry),
             bench: Arc::clone(&bench),
@@ -119,6 +120,7 @@ impl Worker {
             poll_interval: self.settings.poll_interval,
             stop: self.stop.clone(),
             in_doubt: Vec::new(),
+            swept: None,
         };
         let mut runs = scheduler.run().await;
 

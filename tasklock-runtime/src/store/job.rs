@@ -18,6 +18,8 @@ pub struct NewJob {
     pub priority: i16,
     /// At most one job of the task with this key waits or runs.
     pub unique_key: Option<String>,
+    /// The named lease that each run takes as well.
+    pub resource: Option<String>,
 }
 
 /// When a new job falls due.
@@ -128,6 +130,9 @@ pub struct Job {
     pub priority: i16,
     /// Its key, while which is taken no other job with it can be enqueued.
     pub unique_key: Option<String>,
+    /// The name of the second lease that its runs take: jobs with the same one, and whoever holds a lease on that
+    /// name, exclude each other.
+    pub resource: Option<String>,
     /// Whether it is the one job that its task owns, which is triggered and never ends.
     pub is_standing: bool,
     /// When it falls, or fell, due; `None` waits to be triggered.

@@ -128,7 +128,8 @@ pub use named::{Acquire, Acquired, LEASES};
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) use types::span;
 pub use types::{
-    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Triggered, Wanted,
+    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Resource, Triggered,
+    Wanted,
 };
 pub(crate) use types::{answered, between};
 

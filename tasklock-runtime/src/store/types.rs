@@ -20,6 +20,8 @@ pub struct Declaration {
     pub if_new: Option<i64>,
     /// When it falls due if it waits under another schedule.
     pub if_changed: Option<i64>,
+    /// The named lease that each run takes as well.
+    pub resource: Option<String>,
 }
 
 /// One call for work.
@@ -35,6 +37,8 @@ pub struct ClaimRequest {
     pub limit: usize,
     /// The most of them that may be suspects, taken over.
     pub suspects: usize,
+    /// Whether to look for parked jobs whose resource nobody holds.
+    pub sweep: bool,
 }
 
 /// A task of which a claim may take rows.
@@ -76,6 +80,8 @@ pub struct ClaimBatch {
     /// How long until the earliest row of these tasks falls due or a lease on one expires, as far
     /// as the store knows now; `None` if there is no such row. Zero if rows were left behind.
     pub wait: Option<Duration>,
+    /// Whether jobs were parked: others may stand behind them.
+    pub parked: bool,
 }
 
 /// A row that was taken.
@@ -101,6 +107,17 @@ pub struct Claim {
     pub to_cancel: bool,
     /// JSON; `None` is JSON's null.
     pub payload: Option<Arc<str>>,
+    /// The second lease that was taken with it.
+    pub resource: Option<Resource>,
+}
+
+/// The second lease of a run, on a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// The name.
+    pub name: String,
+    /// The lease.
+    pub key: LeaseKey,
 }
 
 /// A renewal.
@@ -127,6 +144,8 @@ pub struct Finish {
     pub hold: Option<Duration>,
     /// Whether other workers may be waiting for its place.
     pub frees_place: bool,
+    /// The second lease of the run, which is given back with it.
+    pub resource: Option<LeaseKey>,
 }
 
 /// A job's row as it stands.

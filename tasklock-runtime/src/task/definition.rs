@@ -48,6 +48,8 @@ pub struct Definition {
     priority: i16,
     min_hold: Option<Duration>,
     keep: Option<Duration>,
+    /// The second lease, where its name says nothing of a payload.
+    pub(crate) resource: Option<&'static str>,
     blocking: bool,
     payload: bool,
 }
@@ -76,6 +78,7 @@ impl Definition {
             priority: 0,
             min_hold: None,
             keep: Some(Duration::from_secs(24 * 60 * 60)),
+            resource: None,
             blocking: false,
             payload: false,
         }
@@ -191,6 +194,13 @@ impl Definition {
     #[must_use]
     pub const fn keep_none(mut self) -> Self {
         self.keep = None;
+        self
+    }
+
+    /// A second lease that each run takes, of this name.
+    #[must_use]
+    pub const fn resource(mut self, name: &'static str) -> Self {
+        self.resource = Some(name);
         self
     }
 

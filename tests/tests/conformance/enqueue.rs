@@ -16,6 +16,7 @@ pub(crate) async fn what_was_enqueued_is_read_back(world: &World) {
     let store = world.store().await;
     let before = store.now().await.unwrap();
     let full = NewJob {
+        resource: Some("a thing".into()),
         task: "task".to_owned(),
         payload: Some("{\"a\":[1,null]}".to_owned()),
         due: Due::At(77),
@@ -34,6 +35,7 @@ pub(crate) async fn what_was_enqueued_is_read_back(world: &World) {
     assert_eq!(found.payload.as_deref(), Some("{\"a\":[1,null]}"));
     assert_eq!(found.priority, -32_768);
     assert_eq!(found.unique_key.as_deref(), Some("key"));
+    assert_eq!(found.resource.as_deref(), Some("a thing"));
     assert!(!found.is_standing);
     assert_eq!(found.due_at, Some(Timestamp::from_microsecond(77).unwrap()));
     assert_eq!((found.attempt, found.crashes, found.refusals), (0, 0, 0));

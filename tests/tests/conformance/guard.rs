@@ -34,6 +34,28 @@ impl Sql {
         complete: bool,
         meanwhile: Option<impl Future<Output = ()>>,
     ) -> Result<(), CommitError> {
+        self.effect_by(begin, &[anchor], complete, meanwhile).await
+    }
+
+    /// The same under several leases, of which it completes the first.
+    pub(crate) async fn effect_under(
+        &mut self,
+        begin: &'static str,
+        anchors: &[Arc<Anchor>],
+        complete: bool,
+        meanwhile: Option<impl Future<Output = ()>>,
+    ) -> Result<(), CommitError> {
+        let anchors: Vec<&Anchor> = anchors.iter().map(|anchor| &**anchor).collect();
+        self.effect_by(begin, &anchors, complete, meanwhile).await
+    }
+
+    async fn effect_by(
+        &mut self,
+        begin: &'static str,
+        anchors: &[&Anchor],
+        complete: bool,
+        meanwhile: Option<impl Future<Output = ()>>,
+    ) -> Result<(), CommitError> {
         // Where it has written, nobody else can write to the file meanwhile.
         let writes = begin != "BEGIN" || meanwhile.is_none();
         macro_rules! effect {
@@ -48,7 +70,7 @@ impl Sql {
                 if let Some(meanwhile) = meanwhile {
                     meanwhile.await;
                 }
-                tx.commit_under(anchor, complete, &|| Ok(())).await
+                tx.commit_under(anchors, complete, &|| Ok(())).await
             }};
         }
         match self {

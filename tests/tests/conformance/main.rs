@@ -30,6 +30,7 @@ mod priority;
 mod prune;
 mod release;
 mod renew;
+mod resources;
 mod retry;
 mod schema;
 mod stale;
@@ -272,6 +273,24 @@ macro_rules! suite {
                     what_was_lost_is_given_back_by_its_token,
                     a_refused_acquisition_writes_nothing,
                     a_completed_one_is_free_and_can_be_deleted,
+                }
+                resources {
+                    a_claim_takes_it_and_an_end_gives_it_back,
+                    jobs_of_one_name_run_one_after_the_other,
+                    whoever_holds_the_name_keeps_jobs_out,
+                    a_takeover_takes_both,
+                    a_crashed_job_waits_for_its_name,
+                    both_are_given_back,
+                    a_guard_holds_both,
+                    many_at_once_are_one_at_a_time,
+                    what_is_not_had_is_as_it_was,
+                    finished_ones_that_go_away_free_the_name,
+                    parked_jobs_are_seen_as_waiting,
+                    a_busy_name_does_not_hold_up_others,
+                    a_paused_task_does_not_hold_up_others,
+                    a_cancelled_one_does_not_hold_up_others,
+                    whose_holder_died_is_found,
+                    a_changed_resource_counts_for_what_waits,
                 }
                 names {
                     any_name_is_itself_and_no_other,

@@ -31,6 +31,7 @@ pub(crate) const NONE: [i64; 0] = [];
 /// A task that is due at this instant.
 pub(crate) fn task(name: &str, due: Option<i64>) -> Declaration {
     Declaration {
+        resource: None,
         task: name.to_owned(),
         schedule: "every 1m".to_owned(),
         if_new: due,
@@ -57,6 +58,7 @@ pub(crate) async fn declare_many(store: &dyn Store, count: usize) -> Vec<String>
 pub(crate) fn request<T: AsRef<str>>(tasks: &[T], ttl: Duration, limit: usize) -> ClaimRequest {
     let tasks = tasks.iter().map(|task| Wanted::new(task.as_ref(), ttl));
     ClaimRequest {
+        sweep: true,
         token: OwnerToken::fresh(),
         worker: "a worker".to_owned(),
         tasks: tasks.collect(),
@@ -144,6 +146,7 @@ pub(crate) fn renewals(claims: &[Claim], ttl: Duration) -> Vec<Renewal> {
 
 pub(crate) fn end(key: &LeaseKey, next: Next) -> Finish {
     Finish {
+        resource: None,
         key: key.clone(),
         then: Then::Slot(next),
         outcome: "succeeded",

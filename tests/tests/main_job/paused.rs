@@ -83,6 +83,7 @@ async fn write_late(place: &Place, held: &Event) {
         owner: OwnerToken::from_stored(field(held, "owner").expect("it tells")),
     };
     let finish = Finish {
+        resource: None,
         key: key.clone(),
         then: Then::Slot(Next::Dormant),
         outcome: "succeeded",

@@ -62,10 +62,11 @@ impl Keeper {
             .leases
             .values()
             .filter(|lease| lease.kept.status.check().is_ok())
-            .map(|lease| {
+            .flat_map(|lease| {
                 lease.kept.status.lose(LeaseLost::Released);
-                lease.kept.key.clone()
+                [Some(lease.kept.key.clone()), lease.kept.resource.clone()]
             })
+            .flatten()
             .collect();
         if let Some(line) = &mut self.line {
             let release = give_back_all(line, &held);

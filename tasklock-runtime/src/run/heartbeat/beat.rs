@@ -14,8 +14,19 @@ use crate::store::{MAX_BATCH, Renewal, answered};
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) renewal: Renewal,
+    pub(super) resource: Option<Renewal>,
     pub(super) trust: Trust,
     pub(super) status: Arc<LeaseStatus>,
+}
+
+impl Member {
+    fn renewals(&self) -> impl Iterator<Item = &Renewal> {
+        std::iter::once(&self.renewal).chain(&self.resource)
+    }
+
+    fn size(&self) -> usize {
+        self.renewals().count()
+    }
 }
 
 /// What became of a member.
@@ -48,6 +59,21 @@ pub(super) struct Returns {
     pub(super) call: Duration,
 }
 
+/// In chunks of at most [`MAX_BATCH`] renewals each; those of one member stay together.
+fn chunks(members: &[Member]) -> impl Iterator<Item = &[Member]> {
+    let mut rest = members;
+    std::iter::from_fn(move || {
+        let mut size = 0;
+        let fits = |member: &&Member| {
+            size += member.size();
+            size <= MAX_BATCH
+        };
+        let (chunk, left) = rest.split_at(rest.iter().take_while(fits).count());
+        rest = left;
+        (!chunk.is_empty()).then_some(chunk)
+    })
+}
+
 /// Renews all members, in chunks of [`MAX_BATCH`]. `call` bounds each call to the store.
 pub(super) async fn beat(
     mut line: Line,
@@ -59,7 +85,7 @@ pub(super) async fn beat(
     let started = clock.now();
     let mut verdicts = Vec::with_capacity(members.len());
     let mut failure = None;
-    for chunk in members.chunks(MAX_BATCH) {
+    for chunk in chunks(&members) {
         if failure.is_none() {
             match renew(&mut line, chunk, &*clock, call).await {
                 Ok(chunk) => {
@@ -134,7 +160,7 @@ async fn renew(
     let left = left.map(Result::unwrap_or_default).min();
     line.connect(call, left.unwrap_or_default()).await?;
     let renewer = line.renewer.as_mut();
-    let renewals: Vec<Renewal> = chunk.iter().map(|member| member.renewal.clone()).collect();
+    let renewals: Vec<Renewal> = chunk.iter().flat_map(Member::renewals).cloned().collect();
     let t0 = clock.now();
     fault::at("renewal to be sent");
     let jobs = bounded(call, "renew leases", renewer.renew(&renewals)).await?;
@@ -149,10 +175,12 @@ async fn renew(
     // Before anything else waits: each confirmation is worth a deadline now.
     let mut missing = Vec::new();
     for member in chunk {
-        if is_confirmed(&member.renewal.key) {
+        let unconfirmed = member.renewals().map(|renewal| &renewal.key);
+        let unconfirmed = unconfirmed.filter(|key| !is_confirmed(key));
+        let before = missing.len();
+        missing.extend(unconfirmed.map(|key| key.job));
+        if missing.len() == before {
             member.status.extend(member.trust.deadline(t0));
-        } else {
-            missing.push(member.renewal.key.job);
         }
     }
     let rows = if missing.is_empty() {
@@ -160,26 +188,27 @@ async fn renew(
     } else {
         bounded(call, "read leases back", renewer.inspect(&missing)).await?
     };
+    let verdict = |member: &Member| {
+        let unconfirmed = member.renewals().map(|renewal| &renewal.key);
+        let mut verdict = Verdict::Renewed;
+        for key in unconfirmed.filter(|key| !is_confirmed(key)) {
+            match rows.iter().find(|row| row.is_held_under(key)) {
+                Some(row) if !row.to_cancel => verdict = Verdict::Busy,
+                Some(_) => {
+                    member.status.lose(LeaseLost::Cancelled);
+                    return Verdict::Lost;
+                }
+                None => {
+                    member.status.lose(LeaseLost::TakenOver);
+                    return Verdict::Lost;
+                }
+            }
+        }
+        verdict
+    };
+    let key = |member: &Member| member.renewal.key.clone();
     Ok(chunk
         .iter()
-        .map(|member| {
-            let key = &member.renewal.key;
-            let verdict = if is_confirmed(key) {
-                Verdict::Renewed
-            } else {
-                match rows.iter().find(|row| row.is_held_under(key)) {
-                    Some(row) if !row.to_cancel => Verdict::Busy,
-                    Some(_) => {
-                        member.status.lose(LeaseLost::Cancelled);
-                        Verdict::Lost
-                    }
-                    None => {
-                        member.status.lose(LeaseLost::TakenOver);
-                        Verdict::Lost
-                    }
-                }
-            };
-            (key.clone(), verdict)
-        })
+        .map(|member| (key(member), verdict(member)))
         .collect())
 }

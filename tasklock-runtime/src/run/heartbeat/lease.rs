@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::beat::{Member, Verdict};
 use super::{Kept, Return};
 use crate::error::StoreError;
-use crate::lease::{LeaseLost, Moment, RenewError};
+use crate::lease::{LeaseKey, LeaseLost, Moment, RenewError};
 use crate::store::Renewal;
 use crate::task::OnLost;
 
@@ -65,11 +65,13 @@ impl Lease {
         self.beating = true;
         self.next_beat = now + kept.heartbeat;
         self.asking.append(&mut self.asked);
+        let renewal = |key: &LeaseKey| Renewal {
+            key: key.clone(),
+            ttl: kept.ttl,
+        };
         Some(Member {
-            renewal: Renewal {
-                key: kept.key.clone(),
-                ttl: kept.ttl,
-            },
+            renewal: renewal(&kept.key),
+            resource: kept.resource.as_ref().map(renewal),
             trust: kept.trust,
             status: Arc::clone(&kept.status),
         })

@@ -17,6 +17,12 @@
 //! away, the deadlines stand, and the next try comes soon, until the deadline passes. No error
 //! extends anything, and no error ends anything.
 //!
+//! # Two leases of one run
+//!
+//! A job with a resource runs under two leases, and one belief: they are renewed by one statement, are confirmed
+//! together or not at all, and lost as soon as one of them is. So whoever takes over either of them does so after the
+//! belief has ended in both.
+//!
 //! # Deadlines
 //!
 //! The thread also wakes at the earliest deadline, records the loss, and sees to `on_lost`: the
@@ -52,6 +58,8 @@ use keeper::Keeper;
 pub(crate) struct Kept {
     pub(crate) task: Arc<str>,
     pub(crate) key: LeaseKey,
+    /// The second lease, on the job's resource: one belief for both.
+    pub(crate) resource: Option<LeaseKey>,
     pub(crate) ttl: Duration,
     pub(crate) heartbeat: Duration,
     pub(crate) trust: Trust,

@@ -234,6 +234,7 @@ impl LeaseRequest {
         let keeping = heartbeat.keep(Kept {
             task: Arc::clone(&name),
             key: key.clone(),
+            resource: None,
             ttl: timing.ttl,
             heartbeat: timing.heartbeat,
             trust,
@@ -250,7 +251,7 @@ impl LeaseRequest {
             status: Arc::clone(&status),
             shutdown: self.shutdown.clone(),
             renewals: heartbeat.renewals(),
-            anchor: self.heart.store().anchor(
+            anchors: vec![self.heart.store().anchor(
                 // A transaction that completes it gives it back.
                 Finish {
                     key,
@@ -259,9 +260,12 @@ impl LeaseRequest {
                     error: None,
                     hold: None,
                     frees_place: true,
+                    resource: None,
                 },
                 timing.ttl,
-            ),
+            )],
+            resource: None,
+            home: Arc::new(()),
             completion: Completing::default(),
         });
         LeaseGuard(Arc::new(Held {

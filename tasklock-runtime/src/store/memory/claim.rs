@@ -6,13 +6,14 @@ use std::time::Duration;
 use super::Memory;
 use super::rows::{Held, Rows, Stored};
 use crate::lease::LeaseKey;
-use crate::store::{Claim, ClaimBatch, ClaimRequest, JobState, Pausable, Wanted, between};
+use crate::store::{Acquire, Claim, ClaimBatch, ClaimRequest, JobState, Pausable, Wanted, between};
 use crate::task::micros;
 
 impl Memory {
     pub(super) fn claim_now(&self, request: &ClaimRequest) -> ClaimBatch {
         let now = Self::now_micros();
         let mut rows = self.rows();
+        rows.unpark(now);
         let wanted = wanted(&rows, request);
         let mut room = room(&rows, &wanted, now);
 
@@ -51,20 +52,41 @@ impl Memory {
             suspects = suspects.saturating_sub(1);
             taken
         });
-        let left_behind = takeable.len() > request.limit;
-        takeable.truncate(request.limit);
-
-        let claims = takeable
-            .into_iter()
-            .filter_map(|(is_due, _, id)| {
-                let job = rows.jobs.get_mut(&id)?;
-                let ttl = wanted.get(&*job.task)?.ttl;
-                Some(take(job, id, !is_due, request, ttl, now))
-            })
-            .collect();
+        let mut claims = Vec::new();
+        let (mut parked, mut left_behind) = (false, false);
+        for (is_due, _, id) in takeable {
+            if claims.len() == request.limit {
+                left_behind = true;
+                break;
+            }
+            let Some(job) = rows.jobs.get_mut(&id) else {
+                continue;
+            };
+            let ttl = wanted.get(&*job.task).map(|wanted| wanted.ttl);
+            let ttl = ttl.unwrap_or_default();
+            let before = job.lease.as_ref().map(|held| held.owner.clone());
+            let name = job.resource.clone();
+            let mut claim = take(job, id, !is_due, request, ttl, now);
+            if let Some(name) = name {
+                let needed = Acquire {
+                    name,
+                    owner: request.token.clone(),
+                    worker: request.worker.clone(),
+                    ttl,
+                };
+                claim.resource = rows.equip(&needed, before.as_ref(), now);
+                if claim.resource.is_none() {
+                    rows.park(id, now);
+                    parked = true;
+                    continue;
+                }
+            }
+            claims.push(claim);
+        }
         ClaimBatch {
             now,
             claims,
+            parked,
             wait: if left_behind {
                 Some(Duration::ZERO)
             } else {
@@ -143,6 +165,7 @@ fn take(
         standing: job.is_standing(),
         to_cancel: job.to_cancel(),
         payload: job.payload.clone(),
+        resource: None,
     }
 }
 
@@ -153,6 +176,8 @@ fn next_event(rows: &Rows, wanted: &HashMap<&str, &Wanted>, now: i64) -> Option<
         let is_full = room.get(&*job.task) == Some(&0);
         match (&job.lease, job.state) {
             (Some(held), _) => Some(held.until),
+            // Whoever holds its resource may have died: somebody has to look.
+            (None, JobState::Ready) if job.parked.is_some() => Some(now + 1_000_000),
             (None, JobState::Ready) if !is_full => job.due_at,
             _ => job.hold_until.filter(|at| is_full && *at > now),
         }

@@ -27,6 +27,11 @@ impl Memory {
             finished.push(end.key.job);
         }
         drop(rows);
+        let resources = ends.iter().filter_map(|end| end.resource.clone());
+        let resources: Vec<LeaseKey> = resources.collect();
+        if !resources.is_empty() {
+            finished.extend(self.release_now(&resources));
+        }
         if ends.iter().any(|end| end.frees_place) {
             self.announce();
         }
@@ -52,6 +57,7 @@ impl Memory {
             }
             released.push(key.job);
         }
+        rows.unpark(now);
         drop(rows);
         self.announce();
         released
@@ -61,6 +67,9 @@ impl Memory {
 /// A job that does not run is cancelled.
 pub(super) fn cancel(job: &mut Stored, now: i64) {
     job.state = JobState::Cancelled;
+    if let Some(parked) = job.parked.take() {
+        job.due_at = Some(parked.due);
+    }
     job.cancelled_at.get_or_insert(now);
     job.finished_at = Some(now);
     job.last_outcome = Some("cancelled".into());

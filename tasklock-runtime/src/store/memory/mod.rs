@@ -3,6 +3,7 @@
 mod claim;
 mod end;
 mod named;
+mod resources;
 mod rows;
 mod steer;
 mod verbs;

@@ -17,7 +17,7 @@ impl Memory {
     }
 }
 
-fn acquire(rows: &mut Rows, wanted: &Acquire, now: i64) -> Acquired {
+pub(super) fn acquire(rows: &mut Rows, wanted: &Acquire, now: i64) -> Acquired {
     let id = rows.holder(LEASES, &wanted.name).unwrap_or_else(|| {
         let mut free = Stored::new(LEASES, now);
         free.unique_key = Some(wanted.name.clone());
@@ -49,4 +49,11 @@ fn acquire(rows: &mut Rows, wanted: &Acquire, now: i64) -> Acquired {
         fence: job.fence,
         owner: wanted.owner.clone(),
     })
+}
+
+/// Whether somebody holds the lease of this name.
+pub(super) fn is_held(rows: &Rows, name: &str, now: i64) -> bool {
+    let row = rows.holder(LEASES, name).and_then(|id| rows.jobs.get(&id));
+    let held = row.and_then(|row| row.lease.as_ref());
+    held.is_some_and(|held| held.until >= now)
 }

@@ -23,6 +23,8 @@ pub(super) struct Stored {
     pub(super) payload: Option<Arc<str>>,
     pub(super) priority: i16,
     pub(super) due_at: Option<i64>,
+    pub(super) resource: Option<String>,
+    pub(super) parked: Option<Parked>,
     pub(super) lease: Option<Held>,
     pub(super) worker: Option<String>,
     pub(super) fence: i64,
@@ -37,6 +39,12 @@ pub(super) struct Stored {
     pub(super) prune_at: Option<i64>,
     pub(super) last_outcome: Option<String>,
     pub(super) last_error: Option<String>,
+}
+
+/// A job that waits for its resource: it is not due, but was then.
+pub(super) struct Parked {
+    pub(super) due: i64,
+    pub(super) rank: i64,
 }
 
 pub(super) struct Held {
@@ -87,6 +95,8 @@ impl Stored {
             payload: None,
             priority: 0,
             due_at: None,
+            resource: None,
+            parked: None,
             lease: None,
             worker: None,
             fence: 0,
@@ -140,8 +150,11 @@ impl Stored {
             payload: self.payload.as_deref().map(str::to_owned),
             priority: self.priority,
             unique_key: self.unique_key.clone().filter(|key| !key.is_empty()),
+            resource: self.resource.clone(),
             is_standing: self.is_standing(),
-            due_at: at(self.due_at),
+            due_at: at(self
+                .due_at
+                .or(self.parked.as_ref().map(|parked| parked.due))),
             attempt: self.attempt,
             crashes: self.crashes,
             refusals: self.refusals,

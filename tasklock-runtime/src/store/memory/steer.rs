@@ -53,6 +53,7 @@ fn enqueue(rows: &mut Rows, new: &NewJob, now: i64) -> Enqueued {
     job.payload = new.payload.as_deref().map(Into::into);
     job.priority = new.priority;
     job.unique_key.clone_from(&new.unique_key);
+    job.resource.clone_from(&new.resource);
     job.due_at = Some(match new.due {
         Due::At(at) => at,
         Due::In(delay) => now.saturating_add(micros(delay)),
@@ -110,7 +111,9 @@ impl Steer for Memory {
         };
         let retried = match (stored.state, holder.filter(|holder| *holder != job)) {
             (JobState::Running, _) => Retried::AlreadyRunning,
-            (JobState::Ready, _) if stored.due_at.is_some_and(|due| due <= now) => {
+            (JobState::Ready, _)
+                if stored.parked.is_some() || stored.due_at.is_some_and(|due| due <= now) =>
+            {
                 Retried::AlreadyQueued
             }
             (_, Some(holder)) => Retried::KeyTaken(holder),

@@ -42,7 +42,17 @@ impl Store for Memory {
         let mut rows = self.rows();
         for declared in declarations {
             if let Some((_, job)) = rows.standing(&declared.task) {
-                if job.schedule.as_ref() != Some(&declared.schedule) && job.lease.is_none() {
+                if job.lease.is_some() {
+                    continue;
+                }
+                if job.resource != declared.resource {
+                    job.resource.clone_from(&declared.resource);
+                    if let Some(parked) = job.parked.take() {
+                        job.due_at = Some(parked.due);
+                    }
+                }
+                if job.schedule.as_ref() != Some(&declared.schedule) {
+                    job.parked = None;
                     job.schedule = Some(declared.schedule.clone());
                     let held = |due: i64| due.max(job.hold_until.unwrap_or(due));
                     job.due_at = declared.if_changed.map(held);
@@ -53,6 +63,7 @@ impl Store for Memory {
             job.unique_key = Some(String::new());
             job.schedule = Some(declared.schedule.clone());
             job.due_at = declared.if_new;
+            job.resource.clone_from(&declared.resource);
             rows.insert(job);
         }
         drop(rows);
@@ -111,7 +122,7 @@ impl Store for Memory {
         let found = rows.standing(task).map(|(_, job)| {
             if job.lease.is_some() {
                 Triggered::AlreadyRunning
-            } else if job.due_at.is_some_and(|due| due <= now) {
+            } else if job.parked.is_some() || job.due_at.is_some_and(|due| due <= now) {
                 Triggered::AlreadyQueued
             } else {
                 job.due_at = Some(now.max(job.hold_until.unwrap_or(now)));

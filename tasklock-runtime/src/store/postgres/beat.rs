@@ -82,6 +82,7 @@ impl Beat for Statements {
         keys: &[LeaseKey],
     ) -> Result<Vec<i64>, sqlx::Error> {
         let keys = Keys::of(keys.iter());
+        let jobs = keys.jobs.clone();
         let mut tx = connection.begin_with(BEGIN).await?;
         let released: Vec<i64> = sqlx::query_scalar(&self.release)
             .bind(keys.jobs)
@@ -97,6 +98,8 @@ impl Beat for Statements {
             announce(&mut tx, self).await?;
         }
         tx.commit().await?;
+        // It is committed, whatever becomes of this: the next sweep looks again.
+        let _ = self.unpark(connection, &jobs).await;
         Ok(released)
     }
 }

@@ -41,13 +41,47 @@ const EXPIRED: &str = "j.state = 'running' AND j.lock_until < statement_timestam
 /// What a claim says of a row.
 const CLAIMED: &str = "j.id, j.task, j.fence, j.attempt, greatest(j.crashes, 0) AS crashes,
     greatest(j.refusals, 0) AS refusals, j.payload, j.unique_key IS NOT DISTINCT FROM '' AS standing,
-    {to_cancel} AS to_cancel, {due} AS due_at";
+    {to_cancel} AS to_cancel, {due} AS due_at, j.resource, {ranked} AS rank";
 
 /// How the row `j` becomes the lease of `k`.
 const ACQUIRED: &str = "state = 'running', lock_owner = k.owner, lock_worker = $4,
     lock_until = clock_timestamp() + k.ttl * interval '1 microsecond',
     fence = greatest(j.fence + 1, nextval('{s}{p}lease_fence')), attempt = 1, crashes = 0,
     claimed_at = clock_timestamp(), cancelled_at = NULL, prune_at = NULL";
+
+/// How the row `j` is put aside until its resource is free.
+const PARK: &str = "parked_due = coalesce(j.due_at, clock_timestamp()), due_at = NULL,
+    parked_rank = least(greatest(coalesce(j.due_at, clock_timestamp()), {first}), {last})
+        - j.priority * interval '1 second'";
+
+const PARKED: &str = "j.state = 'ready' AND j.parked_rank IS NOT NULL";
+
+/// Of the resources `n` that nobody holds: the first parked job of each task falls due again, unless one is due
+/// already. More than one task may wait for a name, and one that is paused must not hold up the others.
+const UNPARK: &str = "f AS MATERIALIZED (
+    SELECT n.name FROM n WHERE n.name IS NOT NULL AND NOT EXISTS (
+        SELECT FROM {s}{p}job l LEFT JOIN {s}{p}heartbeat h ON h.job_id = l.id AND h.fence = l.fence
+        WHERE l.task = '{leases}' AND l.unique_key = n.name AND l.state = 'running'
+          AND (l.lock_until >= statement_timestamp() OR h.lock_until >= statement_timestamp()))
+), g(name, task) AS (
+    SELECT f.name, (SELECT j.task FROM {s}{p}job j WHERE {parked} AND j.resource = f.name
+        ORDER BY j.task LIMIT 1) FROM f
+    UNION ALL
+    SELECT g.name, (SELECT j.task FROM {s}{p}job j WHERE {parked} AND j.resource = g.name
+        AND j.task > g.task ORDER BY j.task LIMIT 1) FROM g WHERE g.task IS NOT NULL
+), k AS MATERIALIZED (
+    SELECT u.id FROM g CROSS JOIN LATERAL (SELECT j.id FROM {s}{p}job j
+        WHERE {parked} AND j.resource = g.name AND j.task = g.task
+        ORDER BY j.parked_rank LIMIT 1 FOR UPDATE SKIP LOCKED) u
+    WHERE g.task IS NOT NULL AND NOT EXISTS (SELECT FROM {s}{p}job d
+        WHERE d.state = 'ready' AND d.resource = g.name AND d.task = g.task
+          AND d.due_at <= statement_timestamp())
+), u AS (
+    UPDATE {s}{p}job j SET due_at = coalesce(j.due_at, j.parked_due), parked_due = NULL,
+        parked_rank = NULL
+    FROM k WHERE j.id = k.id RETURNING j.id
+)
+SELECT count(*) FROM u";
 
 /// A standing job is never cancelled.
 const TO_CANCEL: &str = "(j.cancelled_at IS NOT NULL AND j.unique_key IS DISTINCT FROM '')";
@@ -84,6 +118,9 @@ impl Fragments {
             ("{wanted}", WANTED.to_owned()),
             ("{lane}", LANE.to_owned()),
             ("{claimed}", CLAIMED.to_owned()),
+            ("{unpark}", UNPARK.to_owned()),
+            ("{parked}", PARKED.to_owned()),
+            ("{park}", PARK.to_owned()),
             ("{ended}", ENDED.to_owned()),
             ("{acquired}", ACQUIRED.to_owned()),
             ("{leases}", LEASES.to_owned()),
@@ -111,8 +148,17 @@ impl Fragments {
                 "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint".to_owned(),
             ),
             ("{due}", micros("j.due_at")),
+            (
+                "{ranked}",
+                micros(
+                    "(least(greatest(j.due_at, {first}), {last}) - j.priority * interval '1 second')",
+                ),
+            ),
+            ("{waits}", micros("coalesce(j.due_at, j.parked_due)")),
             ("{until}", micros("greatest(j.lock_until, h.lock_until)")),
             ("{event}", micros("e.at")),
+            ("{first}", format!("to_timestamp({})", FIRST / 1_000_000)),
+            ("{last}", format!("to_timestamp({})", LAST / 1_000_000)),
             // There is no fence after the last one, and none may be given out twice.
             ("{claimable}", format!("j.fence < {}", i64::MAX)),
             ("{attempt_more}", one_more("j.attempt")),

@@ -106,11 +106,11 @@ impl Hold for Guard {
 impl Guarded for Transaction<'_, Postgres> {
     async fn commit_under(
         self,
-        anchor: &Anchor,
+        anchors: &[&Anchor],
         complete: bool,
         last: &(dyn Fn() -> Result<(), LeaseLost> + Sync),
     ) -> Result<(), CommitError> {
-        commit_held::<Guard>(self, anchor, complete, last).await
+        commit_held::<Guard>(self, anchors, complete, last).await
     }
 
     async fn give_up(self) {

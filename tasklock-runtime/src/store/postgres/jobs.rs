@@ -207,6 +207,7 @@ async fn write(
         .bind(columns.keys)
         .bind(columns.due_at)
         .bind(columns.due_in)
+        .bind(columns.resources)
         .fetch_all(connection)
         .await
 }

@@ -12,6 +12,7 @@ mod jobs;
 mod listen;
 mod migrate;
 mod named;
+mod resources;
 mod rows;
 mod statements;
 mod verbs;

@@ -4,7 +4,7 @@ use sqlx::postgres::PgRow;
 
 use super::column;
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{Columns, due_at, due_in, job_state};
+use crate::store::sql::{Columns, Taken, due_at, due_in, job_state};
 use crate::store::{Claim, Finish, Job, JobRow, NewJob, span, timestamp};
 
 /// Leases as one array a column.
@@ -57,6 +57,7 @@ pub(super) struct NewJobs<'a> {
     pub(super) keys: Vec<Option<&'a str>>,
     pub(super) due_at: Vec<Option<i64>>,
     pub(super) due_in: Vec<Option<i64>>,
+    pub(super) resources: Vec<Option<&'a str>>,
 }
 
 impl<'a> NewJobs<'a> {
@@ -68,11 +69,20 @@ impl<'a> NewJobs<'a> {
             keys: jobs.iter().map(|job| job.unique_key.as_deref()).collect(),
             due_at: jobs.iter().map(|job| due_at(job.due)).collect(),
             due_in: jobs.iter().map(|job| due_in(job.due)).collect(),
+            resources: jobs.iter().map(|job| job.resource.as_deref()).collect(),
         }
     }
 }
 
-pub(super) fn claim(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<Claim, sqlx::Error> {
+pub(super) fn taken(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<Taken, sqlx::Error> {
+    Ok(Taken {
+        claim: claim(row, token, takeover)?,
+        resource: column(row, "resource")?,
+        rank: column::<Option<i64>>(row, "rank")?.unwrap_or_default(),
+    })
+}
+
+fn claim(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<Claim, sqlx::Error> {
     Ok(Claim {
         key: LeaseKey {
             job: column(row, "id")?,
@@ -88,6 +98,7 @@ pub(super) fn claim(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<C
         standing: column(row, "standing")?,
         to_cancel: column(row, "to_cancel")?,
         payload: column::<Option<&str>>(row, "payload")?.map(Into::into),
+        resource: None,
     })
 }
 
@@ -125,6 +136,7 @@ pub(super) fn job(row: &PgRow) -> Result<Job, sqlx::Error> {
         payload: column(row, "payload")?,
         priority: column(row, "priority")?,
         unique_key: column(row, "unique_key")?,
+        resource: column(row, "resource")?,
         is_standing: column(row, "standing")?,
         due_at: at("due_at")?,
         attempt: unsigned(column(row, "attempt")?),

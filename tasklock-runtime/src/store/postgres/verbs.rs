@@ -1,16 +1,19 @@
 //! The verbs, each one try: the store's trait adds the retries.
 
+use std::collections::HashMap;
+
 use sqlx::postgres::PgRow;
 use sqlx::{Connection, Postgres, Transaction};
 
-use super::rows::{Ends, Keys, claim, job_row, key};
+use super::resources::Equipped;
+use super::rows::{self, Ends, Keys, job_row, key};
 use super::statements::BEGIN;
 use super::{PgStore, beat};
 use crate::fault;
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{Beat, Checkout, goes_away};
+use crate::store::sql::{Beat, Checkout, Taken, goes_away};
 use crate::store::{
-    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Triggered, Wanted, span,
+    ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Triggered, Wanted, span,
 };
 use crate::task::micros;
 
@@ -39,8 +42,11 @@ impl PgStore {
 
         let suspect = |wanted: &Wanted| i64::from(wanted.suspect_from);
         let suspects: Vec<i64> = request.tasks.iter().map(suspect).collect();
-        let mut claims = Vec::new();
-        let expired: Vec<i64> = sqlx::query_scalar(&self.statements.lock_expired)
+        if request.sweep {
+            self.statements.sweep(&mut tx).await?;
+        }
+        let mut taken = Vec::new();
+        let expired: Vec<(i64, Option<String>)> = sqlx::query_as(&self.statements.lock_expired)
             .bind(&tasks)
             .bind(&queues)
             .bind(i64::try_from(request.limit).unwrap_or(i64::MAX))
@@ -48,18 +54,24 @@ impl PgStore {
             .bind(i64::try_from(request.suspects).unwrap_or(i64::MAX))
             .fetch_all(&mut *tx)
             .await?;
+        let owner = |owner: &Option<String>| owner.as_deref().map(OwnerToken::from_stored);
+        let owners = expired.iter();
+        let owners: HashMap<i64, OwnerToken> = owners
+            .filter_map(|(id, before)| Some((*id, owner(before)?)))
+            .collect();
         if !expired.is_empty() {
+            let ids: Vec<i64> = expired.iter().map(|(id, _)| *id).collect();
             let rows = sqlx::query(&self.statements.take_expired)
                 .bind(&tasks)
                 .bind(&ttls)
-                .bind(&expired)
+                .bind(ids)
                 .bind(token)
                 .bind(&request.worker)
                 .fetch_all(&mut *tx)
                 .await?;
-            claims = self::claims(&rows, &request.token, true)?;
+            taken = self::taken(&rows, &request.token, true)?;
         }
-        let left = request.limit.saturating_sub(claims.len());
+        let left = request.limit.saturating_sub(taken.len());
         if left > 0 {
             let locked = self.lock_limited(&mut tx, request).await?;
             let rows = sqlx::query(&self.statements.claim_due)
@@ -76,8 +88,9 @@ impl PgStore {
             if !rows.is_empty() {
                 fault::at("due rows claimed");
             }
-            claims.extend(self::claims(&rows, &request.token, false)?);
+            taken.extend(self::taken(&rows, &request.token, false)?);
         }
+        let Equipped { claims, busy } = self.equip(&mut tx, request, taken, &owners).await?;
 
         let (now, wait): (i64, Option<i64>) = sqlx::query_as(&self.statements.next_event)
             .bind(&tasks)
@@ -87,11 +100,16 @@ impl PgStore {
             .await?;
         fault::at("claim to be committed");
         tx.commit().await?;
+        if !busy.is_empty() {
+            // It is committed, whatever becomes of this: the next sweep looks again.
+            let _ = self.statements.unpark_names(&mut connection, &busy).await;
+        }
         connection.done();
         Ok(ClaimBatch {
             now,
             claims,
             wait: wait.map(span),
+            parked: !busy.is_empty(),
         })
     }
 
@@ -148,6 +166,17 @@ impl PgStore {
                 .await?;
             finished.extend(gone);
         }
+        let resources = finishes.iter().filter_map(|end| end.resource.as_ref());
+        let resources = Keys::of(resources);
+        if !resources.jobs.is_empty() {
+            let released: Vec<i64> = sqlx::query_scalar(&self.statements.release)
+                .bind(&resources.jobs)
+                .bind(&resources.fences)
+                .bind(&resources.owners)
+                .fetch_all(&mut *tx)
+                .await?;
+            finished.extend(released);
+        }
         sqlx::query(&self.statements.drop_beats)
             .bind(&finished)
             .execute(&mut *tx)
@@ -157,6 +186,13 @@ impl PgStore {
         }
         fault::at("end to be committed");
         tx.commit().await?;
+        if !resources.jobs.is_empty() {
+            // It is committed, whatever becomes of this: the next sweep looks again.
+            let _ = self
+                .statements
+                .unpark(&mut connection, &resources.jobs)
+                .await;
+        }
         connection.done();
         fault::at("end committed");
         Ok(finished)
@@ -190,6 +226,8 @@ impl PgStore {
         let schedules: Vec<&str> = declarations.iter().map(|d| &*d.schedule).collect();
         let if_new: Vec<Option<i64>> = column(|d| d.if_new);
         let if_changed: Vec<Option<i64>> = column(|d| d.if_changed);
+        let resources: Vec<Option<&str>> =
+            declarations.iter().map(|d| d.resource.as_deref()).collect();
         let mut connection = self.checkout().await?;
         let mut tx = connection.begin_with(BEGIN).await?;
         let mut written = 0;
@@ -201,6 +239,7 @@ impl PgStore {
                 .bind(&tasks)
                 .bind(&schedules)
                 .bind(due)
+                .bind(&resources)
                 .execute(&mut *tx)
                 .await?
                 .rows_affected();
@@ -261,6 +300,8 @@ impl PgStore {
     }
 }
 
-fn claims(rows: &[PgRow], token: &OwnerToken, takeover: bool) -> Result<Vec<Claim>, sqlx::Error> {
-    rows.iter().map(|row| claim(row, token, takeover)).collect()
+fn taken(rows: &[PgRow], token: &OwnerToken, takeover: bool) -> Result<Vec<Taken>, sqlx::Error> {
+    rows.iter()
+        .map(|row| rows::taken(row, token, takeover))
+        .collect()
 }

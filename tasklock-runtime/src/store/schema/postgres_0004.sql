@@ -4,7 +4,8 @@ ALTER TABLE {s}{p}job
     ADD COLUMN resource     text CHECK (octet_length(resource) BETWEEN 1 AND 128),
     ADD COLUMN parked_due   timestamptz,
     ADD COLUMN parked_rank  timestamptz;
-CREATE INDEX {p}job_resource ON {s}{p}job (resource, task) WHERE resource IS NOT NULL AND state = 'ready';
+CREATE INDEX {p}job_resource ON {s}{p}job (resource, task)
+    WHERE resource IS NOT NULL AND state = 'ready' AND due_at IS NOT NULL;
 CREATE INDEX {p}job_parked ON {s}{p}job (resource, task, parked_rank)
     WHERE parked_rank IS NOT NULL AND state = 'ready';
 CREATE INDEX {p}job_parked_task ON {s}{p}job (task) WHERE parked_rank IS NOT NULL AND state = 'ready';

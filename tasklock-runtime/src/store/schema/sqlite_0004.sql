@@ -3,7 +3,8 @@
 ALTER TABLE {p}job ADD COLUMN resource TEXT CHECK (length(CAST(resource AS BLOB)) BETWEEN 1 AND 128);
 ALTER TABLE {p}job ADD COLUMN parked_due INTEGER;
 ALTER TABLE {p}job ADD COLUMN parked_rank INTEGER CHECK (typeof(parked_rank) IN ('integer', 'null'));
-CREATE INDEX {p}job_resource ON {p}job (resource, task) WHERE resource IS NOT NULL AND state = 'ready';
+CREATE INDEX {p}job_resource ON {p}job (resource, task)
+    WHERE resource IS NOT NULL AND state = 'ready' AND due_at IS NOT NULL;
 CREATE INDEX {p}job_parked ON {p}job (resource, task, parked_rank)
     WHERE parked_rank IS NOT NULL AND state = 'ready';
 CREATE INDEX {p}job_parked_task ON {p}job (task) WHERE parked_rank IS NOT NULL AND state = 'ready';

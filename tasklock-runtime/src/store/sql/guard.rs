@@ -32,15 +32,12 @@ pub(in crate::store) trait Hold: Send + Sync + 'static {
 /// leave a transaction open whose COMMIT would keep its effects.
 pub(in crate::store) async fn commit_held<H: Hold>(
     mut tx: Transaction<'_, H::Database>,
-    anchor: &Anchor,
+    anchors: &[&Anchor],
     complete: bool,
     last: &(dyn Fn() -> Result<(), LeaseLost> + Sync),
 ) -> Result<(), CommitError> {
     fault::at("guard to be sent");
-    let held = match anchor.downcast_ref::<H>() {
-        Some(guard) => guard.hold(&mut tx, complete).await,
-        None => Err(CommitError::OtherDatabase(H::ELSEWHERE.into())),
-    };
+    let held = hold_all::<H>(&mut tx, anchors, complete).await;
     match held.and_then(|()| last().map_err(CommitError::Lost)) {
         Ok(()) => {
             fault::at("guard held");
@@ -53,6 +50,21 @@ pub(in crate::store) async fn commit_held<H: Hold>(
             Err(error)
         }
     }
+}
+
+/// In the order given, which all holders of the same leases share.
+async fn hold_all<H: Hold>(
+    tx: &mut Transaction<'_, H::Database>,
+    anchors: &[&Anchor],
+    complete: bool,
+) -> Result<(), CommitError> {
+    for (place, anchor) in anchors.iter().enumerate() {
+        let Some(guard) = anchor.downcast_ref::<H>() else {
+            return Err(CommitError::OtherDatabase(H::ELSEWHERE.into()));
+        };
+        guard.hold(tx, complete && place == 0).await?;
+    }
+    Ok(())
 }
 
 /// An error of a guard's statement: nothing was committed.

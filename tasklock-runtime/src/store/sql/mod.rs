@@ -6,6 +6,7 @@ mod fence;
 mod forward;
 mod guard;
 mod renewer;
+mod resources;
 mod retry;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ pub(super) use fence::unregistered;
 pub(super) use forward::store_verbs;
 pub(super) use guard::{Hold, commit_held, no_row, refused};
 pub(super) use renewer::{Beat, SqlRenewer};
+pub(super) use resources::{Taken, Takings};
 #[cfg(feature = "postgres")]
 pub(super) use retry::store_error;
 pub(super) use retry::{Retry, TRIES, retried};

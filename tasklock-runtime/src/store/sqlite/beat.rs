@@ -50,9 +50,11 @@ impl Beat for Statements {
         connection: &mut SqliteConnection,
         leases: &[LeaseKey],
     ) -> Result<Vec<i64>, sqlx::Error> {
-        sqlx::query_scalar(&self.release)
+        let released = sqlx::query_scalar(&self.release)
             .bind(keys(leases))
-            .fetch_all(connection)
-            .await
+            .fetch_all(&mut *connection)
+            .await?;
+        self.unpark(connection, leases).await;
+        Ok(released)
     }
 }

@@ -39,7 +39,34 @@ const SUSPECT: &str =
 /// What a claim says of a row.
 const CLAIMED: &str =
     "id, task, fence, attempt, {crashes} AS crashes, {refusals} AS refusals, payload,
-    unique_key IS '' AS standing, {to_cancel} AS to_cancel, {due} AS due_at";
+    unique_key IS '' AS standing, {to_cancel} AS to_cancel, {due} AS due_at, resource, {ranked} AS rank";
+
+/// How a row is put aside until its resource is free.
+const PARK: &str = "parked_due = coalesce(due_at, {now}), due_at = NULL,
+    parked_rank = max(CAST(coalesce(due_at, {now}) AS INTEGER), {first}) - priority * 1000000";
+
+const PARKED: &str = "state = 'ready' AND parked_rank IS NOT NULL";
+
+/// Of the resources `n` that nobody holds: the first parked job of each task falls due again, unless one is due
+/// already. More than one task may wait for a name, and one that is paused must not hold up the others.
+const UNPARK: &str = "f (name) AS MATERIALIZED (
+    SELECT n.name FROM n WHERE n.name IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM {p}job l WHERE l.task = '{leases}' AND l.unique_key = n.name
+          AND l.state = 'running' AND l.lock_until >= {now})
+), g (name, task) AS (
+    SELECT f.name, (SELECT min(task) FROM {p}job WHERE {parked} AND resource = f.name) FROM f
+    UNION ALL
+    SELECT g.name, (SELECT min(task) FROM {p}job
+        WHERE {parked} AND resource = g.name AND task > g.task)
+    FROM g WHERE g.task IS NOT NULL
+)
+UPDATE {p}job SET due_at = coalesce(due_at, parked_due), parked_due = NULL, parked_rank = NULL
+WHERE id IN (
+    SELECT (SELECT id FROM {p}job WHERE {parked} AND resource = g.name AND task = g.task
+        ORDER BY parked_rank LIMIT 1)
+    FROM g WHERE g.task IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {p}job d
+        WHERE d.state = 'ready' AND d.resource = g.name AND d.task = g.task
+          AND d.due_at IS NOT NULL AND d.due_at <= {now}))";
 
 /// A standing job is never cancelled.
 const TO_CANCEL: &str = "(cancelled_at IS NOT NULL AND unique_key IS NOT '')";
@@ -63,6 +90,9 @@ impl Fragments {
             ("{wanted}", WANTED.to_owned()),
             ("{lane}", LANE.to_owned()),
             ("{claimed}", CLAIMED.to_owned()),
+            ("{unpark}", UNPARK.to_owned()),
+            ("{parked}", PARKED.to_owned()),
+            ("{park}", PARK.to_owned()),
             ("{leases}", LEASES.to_owned()),
             ("{ttl}", TTL.to_owned()),
             ("{suspect}", SUSPECT.to_owned()),
@@ -82,6 +112,11 @@ impl Fragments {
                 "CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000".to_owned(),
             ),
             ("{due}", micros("due_at")),
+            (
+                "{ranked}",
+                format!("{} - priority * 1000000", micros("due_at")),
+            ),
+            ("{waits}", micros("coalesce(due_at, parked_due)")),
             ("{until}", micros("lock_until")),
             ("{event}", micros("min(at)")),
             // There is no fence after the last one, and none may be given out twice.

@@ -18,6 +18,7 @@ mod guard;
 mod jobs;
 mod migrate;
 mod named;
+mod resources;
 mod rows;
 mod statements;
 mod verbs;

@@ -28,7 +28,7 @@ impl SqliteStore {
         fault::at("claim begun");
         let mut acquired = Vec::with_capacity(wanted.len());
         for wanted in wanted {
-            acquired.push(self.acquire_one(&mut tx, wanted).await?);
+            acquired.push(self.acquire_one(&mut tx, wanted, None).await?);
         }
         fault::at("claim to be committed");
         tx.commit().await?;
@@ -36,14 +36,16 @@ impl SqliteStore {
         Ok(acquired)
     }
 
-    async fn acquire_one(
+    /// `before`: whose lease on the name has ended, whatever its row says.
+    pub(super) async fn acquire_one(
         &self,
         connection: &mut SqliteConnection,
         wanted: &Acquire,
+        before: Option<&str>,
     ) -> Result<Acquired, sqlx::Error> {
         let statements = &self.statements;
         let left = self.left(connection, &wanted.name).await?;
-        if !left.is_zero() {
+        if !left.is_zero() && before.is_none() {
             return Ok(Acquired::Held(left));
         }
         let fence: i64 = sqlx::query_scalar(&statements.next_fence)
@@ -57,6 +59,7 @@ impl SqliteStore {
                 .bind(micros(wanted.ttl))
                 .bind(&wanted.worker)
                 .bind(fence)
+                .bind(before)
                 .fetch_all(&mut *connection)
                 .await?;
             if let Some((job, fence)) = taken.first() {

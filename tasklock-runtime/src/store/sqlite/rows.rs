@@ -5,7 +5,7 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{batch, column};
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{Columns, due_at, due_in, job_state};
+use crate::store::sql::{Columns, Taken, due_at, due_in, job_state};
 use crate::store::{Claim, Finish, Job, JobRow, NewJob, Renewal, Wanted, span, timestamp};
 use crate::task::micros;
 
@@ -60,16 +60,25 @@ pub(super) fn new_jobs(jobs: &[&NewJob]) -> String {
             job.priority,
             job.unique_key,
             due_at(job.due),
-            due_in(job.due)
+            due_in(job.due),
+            job.resource
         ])
     })
 }
 
-pub(super) fn claim(
+pub(super) fn taken(
     row: &SqliteRow,
     token: &OwnerToken,
     takeover: bool,
-) -> Result<Claim, sqlx::Error> {
+) -> Result<Taken, sqlx::Error> {
+    Ok(Taken {
+        claim: claim(row, token, takeover)?,
+        resource: text(row, "resource")?,
+        rank: column::<Option<i64>>(row, "rank")?.unwrap_or_default(),
+    })
+}
+
+fn claim(row: &SqliteRow, token: &OwnerToken, takeover: bool) -> Result<Claim, sqlx::Error> {
     Ok(Claim {
         key: LeaseKey {
             job: column(row, "id")?,
@@ -85,6 +94,7 @@ pub(super) fn claim(
         standing: column(row, "standing")?,
         to_cancel: column(row, "to_cancel")?,
         payload: text(row, "payload")?.map(Into::into),
+        resource: None,
     })
 }
 
@@ -114,6 +124,7 @@ pub(super) fn job(row: &SqliteRow) -> Result<Job, sqlx::Error> {
         payload: text(row, "payload")?,
         priority: column(row, "priority")?,
         unique_key: text(row, "unique_key")?,
+        resource: text(row, "resource")?,
         is_standing: column(row, "standing")?,
         due_at: at("due_at")?,
         attempt: column(row, "attempt")?,

@@ -6,15 +6,13 @@ use serde_json::json;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, Sqlite, SqliteConnection};
 
-use super::rows::{claim, ends, job_row, keys, wanted};
+use super::rows::{self, ends, job_row, keys, wanted};
 use super::statements::BEGIN;
 use super::{SqliteStore, batch};
 use crate::fault;
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{Beat, Checkout, goes_away};
-use crate::store::{
-    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Triggered, between,
-};
+use crate::store::sql::{Beat, Checkout, Taken, goes_away};
+use crate::store::{ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Triggered, between};
 
 impl SqliteStore {
     pub(super) async fn checkout(&self) -> Result<Checkout<Sqlite>, sqlx::Error> {
@@ -38,20 +36,35 @@ impl SqliteStore {
             now,
             claims: Vec::new(),
             wait: at.map(|at| between(now, at)),
+            parked: false,
         };
-        if at.is_some_and(|at| at <= now) {
+        let sweep = request.sweep && self.has_parked(&mut connection, &tasks).await?;
+        if sweep || at.is_some_and(|at| at <= now) {
             let mut tx = connection.begin_with(BEGIN).await?;
             fault::at("claim begun");
-            let rows = sqlx::query(&self.statements.take_expired)
+            if sweep {
+                sqlx::query(&self.statements.sweep)
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            let expired: Vec<(i64, Option<Vec<u8>>)> = sqlx::query_as(&self.statements.expired)
                 .bind(&tasks)
                 .bind(i64::try_from(request.limit).unwrap_or(i64::MAX))
-                .bind(request.token.as_str())
-                .bind(&request.worker)
                 .bind(i64::try_from(request.suspects).unwrap_or(i64::MAX))
                 .fetch_all(&mut *tx)
                 .await?;
-            claimed.claims = claims(&rows, &request.token, true)?;
-            let left = request.limit.saturating_sub(claimed.claims.len());
+            let mut taken = Vec::new();
+            if !expired.is_empty() {
+                let rows = sqlx::query(&self.statements.take_expired)
+                    .bind(&tasks)
+                    .bind(batch(&expired, |(id, _)| json!(id)))
+                    .bind(request.token.as_str())
+                    .bind(&request.worker)
+                    .fetch_all(&mut *tx)
+                    .await?;
+                taken = self::taken(&rows, &request.token, true)?;
+            }
+            let left = request.limit.saturating_sub(taken.len());
             let due = self.due(&mut tx, &tasks, left).await?;
             if !due.is_empty() {
                 let rows = sqlx::query(&self.statements.claim_due)
@@ -61,9 +74,10 @@ impl SqliteStore {
                     .bind(&request.worker)
                     .fetch_all(&mut *tx)
                     .await?;
-                claimed.claims.extend(claims(&rows, &request.token, false)?);
+                taken.extend(self::taken(&rows, &request.token, false)?);
                 fault::at("due rows claimed");
             }
+            (claimed.claims, claimed.parked) = self.equip(&mut tx, request, taken, expired).await?;
             let (now, at) = self.next_event(&mut tx, &tasks).await?;
             claimed.now = now;
             claimed.wait = at.map(|at| between(now, at));
@@ -147,6 +161,11 @@ impl SqliteStore {
                 finished.extend(written);
             }
         }
+        let resources = finishes.iter().filter_map(|end| end.resource.clone());
+        let resources: Vec<LeaseKey> = resources.collect();
+        if !resources.is_empty() {
+            finished.extend(self.statements.release(&mut tx, &resources).await?);
+        }
         fault::at("end to be committed");
         tx.commit().await?;
         connection.done();
@@ -181,6 +200,7 @@ impl SqliteStore {
             let found: Option<(bool, bool)> = sqlx::query_as(&self.statements.declared)
                 .bind(&declared.task)
                 .bind(&declared.schedule)
+                .bind(&declared.resource)
                 .fetch_optional(&mut *tx)
                 .await?;
             let (statement, due) = match found {
@@ -192,6 +212,7 @@ impl SqliteStore {
                 .bind(&declared.task)
                 .bind(&declared.schedule)
                 .bind(due)
+                .bind(&declared.resource)
                 .execute(&mut *tx)
                 .await?;
         }
@@ -251,10 +272,12 @@ impl SqliteStore {
     }
 }
 
-fn claims(
+fn taken(
     rows: &[SqliteRow],
     token: &OwnerToken,
     takeover: bool,
-) -> Result<Vec<Claim>, sqlx::Error> {
-    rows.iter().map(|row| claim(row, token, takeover)).collect()
+) -> Result<Vec<Taken>, sqlx::Error> {
+    rows.iter()
+        .map(|row| rows::taken(row, token, takeover))
+        .collect()
 }

@@ -18,6 +18,7 @@ use crate::world::World;
 /// A job that is due at once.
 pub(crate) fn new(task: &str) -> NewJob {
     NewJob {
+        resource: None,
         task: task.to_owned(),
         payload: None,
         due: Due::In(Duration::ZERO),
@@ -70,6 +71,7 @@ pub(crate) async fn job(store: &(impl Steer + ?Sized), id: i64) -> Job {
 /// An end.
 pub(crate) fn then(key: &LeaseKey, then: Then) -> Finish {
     Finish {
+        resource: None,
         key: key.clone(),
         then,
         outcome: "ended",

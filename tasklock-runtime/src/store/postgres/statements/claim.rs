@@ -57,15 +57,15 @@ WITH t AS MATERIALIZED (
     SELECT w.task, w.suspect FROM unnest($1::text[], $2::text[], $4::bigint[])
         AS w(task, queue, suspect) WHERE {unpaused}
 ), s AS MATERIALIZED (
-    SELECT j.id FROM t JOIN {s}{p}job j ON j.task = t.task
+    SELECT j.id, j.lock_owner FROM t JOIN {s}{p}job j ON j.task = t.task
     WHERE {expired} AND j.crashes >= t.suspect
     ORDER BY j.lock_until LIMIT least($5, $3) FOR UPDATE OF j SKIP LOCKED
 ), e AS MATERIALIZED (
-    SELECT j.id FROM t JOIN {s}{p}job j ON j.task = t.task
+    SELECT j.id, j.lock_owner FROM t JOIN {s}{p}job j ON j.task = t.task
     WHERE {expired} AND j.crashes < t.suspect
     ORDER BY j.lock_until LIMIT $3 - (SELECT count(*) FROM s) FOR UPDATE OF j SKIP LOCKED
 )
-SELECT id FROM s UNION ALL SELECT id FROM e";
+SELECT id, lock_owner FROM s UNION ALL SELECT id, lock_owner FROM e";
 
 /// $1 tasks, $2 ttls in µs, $3 ids, $4 token, $5 worker. The rows are locked by now: this look at the
 /// side rows, in a snapshot taken after the locks, is the one that decides.
@@ -85,7 +85,8 @@ RETURNING {claimed}
 
 /// $1 tasks, $2 queues, $3 limits. The store's clock, and when something can happen to these tasks next: what
 /// no claim takes is left out, or they would be asked for without a pause. Where a task is at its limit, that
-/// is the end of a place's hold; the end of a run is announced.
+/// is the end of a place's hold; the end of a run is announced. Whoever holds the resource of a parked job may have
+/// died: somebody has to look.
 pub(super) const NEXT_EVENT: &str = "
 WITH RECURSIVE {wanted}, {lane}, e AS MATERIALIZED (SELECT least(
     (SELECT min((SELECT j.due_at FROM {s}{p}job j
@@ -97,6 +98,8 @@ WITH RECURSIVE {wanted}, {lane}, e AS MATERIALIZED (SELECT least(
     (SELECT min(greatest(j.lock_until, h.lock_until))
      FROM {s}{p}job j LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence
      WHERE j.state = 'running' AND j.task IN (SELECT t.task FROM t)
-       AND j.lock_until IS NOT NULL AND {claimable})
+       AND j.lock_until IS NOT NULL AND {claimable}),
+    (SELECT statement_timestamp() + interval '1 second'
+     WHERE EXISTS (SELECT FROM {s}{p}job j JOIN t ON t.task = j.task WHERE {parked}))
 ) AS at)
 SELECT {now} AS now, {event} - {now} AS wait FROM e";

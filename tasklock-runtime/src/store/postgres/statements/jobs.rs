@@ -3,7 +3,7 @@
 /// $1 task. A running job is not waited for: a guarded transaction may hold its row for long.
 pub(super) const TRIGGER: &str = "
 WITH k AS (
-    SELECT id, due_at <= clock_timestamp() AS due FROM {s}{p}job
+    SELECT id, due_at <= clock_timestamp() OR parked_due IS NOT NULL AS due FROM {s}{p}job
     WHERE task = $1 AND unique_key = '' AND state = 'ready' FOR UPDATE
 ), u AS (
     UPDATE {s}{p}job j SET due_at = greatest(clock_timestamp(), j.hold_until) FROM k
@@ -12,26 +12,32 @@ WITH k AS (
 SELECT (SELECT count(*) FROM k) AS waiting, (SELECT count(*) FROM u) AS moved,
     (SELECT count(*) FROM {s}{p}job WHERE task = $1 AND unique_key = '') AS known";
 
-/// $1 tasks, $2 schedules, $3 due if new, in µs. Asked first: a conflict would use an id up.
+/// $1 tasks, $2 schedules, $3 due if new, in µs, $4 resources. Asked first: a conflict would use an id up.
 pub(super) const DECLARE: &str = "
-INSERT INTO {s}{p}job AS j (task, unique_key, schedule, due_at)
-SELECT d.task, '', d.schedule, timestamptz 'epoch' + d.if_new * interval '1 microsecond'
-FROM unnest($1::text[], $2::text[], $3::bigint[]) AS d(task, schedule, if_new)
+INSERT INTO {s}{p}job AS j (task, unique_key, schedule, due_at, resource)
+SELECT d.task, '', d.schedule, timestamptz 'epoch' + d.if_new * interval '1 microsecond', d.resource
+FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS d(task, schedule, if_new, resource)
 WHERE NOT EXISTS (SELECT FROM {s}{p}job o WHERE o.task = d.task AND o.unique_key = '')
 ORDER BY d.task
 {taken} DO NOTHING";
 
-/// $1 tasks, $2 schedules, $3 due if changed, in µs
+/// $1 tasks, $2 schedules, $3 due if changed, in µs, $4 resources. A resource that has changed counts from the next
+/// run; what waits for the old one is due again.
 pub(super) const RESCHEDULE: &str = "
 WITH d AS (
-    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS d(task, schedule, if_changed)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[])
+        AS d(task, schedule, if_changed, resource)
 ), k AS (
-    SELECT j.id, d.schedule, d.if_changed FROM {s}{p}job j JOIN d ON d.task = j.task
-    WHERE j.unique_key = '' AND j.state = 'ready' AND j.schedule IS DISTINCT FROM d.schedule
+    SELECT j.id, d.schedule, d.if_changed, d.resource FROM {s}{p}job j JOIN d ON d.task = j.task
+    WHERE j.unique_key = '' AND j.state = 'ready'
+      AND (j.schedule IS DISTINCT FROM d.schedule OR j.resource IS DISTINCT FROM d.resource)
     ORDER BY j.id FOR UPDATE OF j
 )
-UPDATE {s}{p}job j SET schedule = k.schedule, due_at = CASE WHEN k.if_changed IS NOT NULL THEN
-    greatest(timestamptz 'epoch' + k.if_changed * interval '1 microsecond', j.hold_until) END
+UPDATE {s}{p}job j SET schedule = k.schedule, resource = k.resource,
+    parked_due = NULL, parked_rank = NULL,
+    due_at = CASE WHEN j.schedule IS NOT DISTINCT FROM k.schedule THEN coalesce(j.due_at, j.parked_due)
+        WHEN k.if_changed IS NOT NULL THEN
+        greatest(timestamptz 'epoch' + k.if_changed * interval '1 microsecond', j.hold_until) END
 FROM k WHERE j.id = k.id";
 
 /// The side row of a run that a transaction of the application's has ended stays for a while.
@@ -43,15 +49,15 @@ SELECT j.id, j.task, j.state = 'running' AS running, j.lock_owner AS owner, j.fe
 FROM {s}{p}job j
 LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence AND j.state = 'running'";
 
-/// $1 tasks, $2 payloads, $3 priorities, $4 keys, $5 due at in µs, $6 due in in µs. In the order of the arrays, so
+/// $1 tasks, $2 payloads, $3 priorities, $4 keys, $5 due at in µs, $6 due in in µs, $7 resources. In the order of the arrays, so
 /// that ids ascend in it. Nothing is written for a key that is taken.
 pub(super) const ENQUEUE: &str = "
-INSERT INTO {s}{p}job (task, payload, priority, unique_key, due_at)
+INSERT INTO {s}{p}job (task, payload, priority, unique_key, due_at, resource)
 SELECT x.task, x.payload, x.priority, x.key, coalesce(
     timestamptz 'epoch' + x.due_at * interval '1 microsecond',
-    clock_timestamp() + x.due_in * interval '1 microsecond')
-FROM unnest($1::text[], $2::text[], $3::smallint[], $4::text[], $5::bigint[], $6::bigint[])
-    WITH ORDINALITY AS x(task, payload, priority, key, due_at, due_in, nth)
+    clock_timestamp() + x.due_in * interval '1 microsecond'), x.resource
+FROM unnest($1::text[], $2::text[], $3::smallint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
+    WITH ORDINALITY AS x(task, payload, priority, key, due_at, due_in, resource, nth)
 ORDER BY x.nth
 {taken} DO NOTHING
 RETURNING id, task, unique_key";
@@ -65,12 +71,13 @@ WHERE j.state IN ('ready', 'running')";
 /// $1 id. Waits for a guarded transaction to end, for it may end the job.
 pub(super) const LOCK_JOB: &str = "
 SELECT j.state, j.unique_key IS NOT DISTINCT FROM '' AS standing,
-    j.due_at <= clock_timestamp() AS due FROM {s}{p}job j WHERE j.id = $1 AND j.task <> '{leases}' FOR UPDATE";
+    j.due_at <= clock_timestamp() OR j.parked_due IS NOT NULL AS due FROM {s}{p}job j WHERE j.id = $1 AND j.task <> '{leases}' FOR UPDATE";
 
 /// $1 id
 pub(super) const CANCEL_WAITING: &str = "
 UPDATE {s}{p}job SET state = 'cancelled', cancelled_at = clock_timestamp(),
     finished_at = clock_timestamp(), last_outcome = 'cancelled',
+    due_at = coalesce(due_at, parked_due), parked_due = NULL, parked_rank = NULL,
     prune_at = greatest(clock_timestamp() + {cancelled_keep}, hold_until)
 WHERE id = $1";
 
@@ -120,10 +127,10 @@ DELETE FROM {s}{p}heartbeat WHERE job_id IN (
     FOR UPDATE OF h SKIP LOCKED)";
 
 const JOB: &str = "
-SELECT j.id, j.task, j.state, j.payload, j.priority, nullif(j.unique_key, '') AS unique_key,
+SELECT j.id, j.task, j.state, j.payload, j.priority, nullif(j.unique_key, '') AS unique_key, j.resource,
     j.unique_key IS NOT DISTINCT FROM '' AS standing,
     j.attempt, j.crashes, j.refusals, j.fence, j.lock_worker AS worker, j.last_outcome, j.last_error,
-    {due} AS due_at, {until} AS lock_until, {claimed_at} AS claimed_at,
+    {waits} AS due_at, {until} AS lock_until, {claimed_at} AS claimed_at,
     {finished_at} AS finished_at, {created_at} AS created_at, {cancelled_at} AS cancelled_at
 FROM {s}{p}job j
 LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence AND j.state = 'running'";

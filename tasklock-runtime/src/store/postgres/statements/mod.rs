@@ -8,6 +8,7 @@ mod claim;
 mod jobs;
 mod lease;
 mod named;
+mod resources;
 
 use super::fragments::Fragments;
 use crate::fault;
@@ -60,6 +61,12 @@ pub(super) struct Statements {
     pub(super) lock_expired_names: Text,
     pub(super) take_expired_names: Text,
     pub(super) held: Text,
+    pub(super) inherit: Text,
+    pub(super) put_back: Text,
+    pub(super) park: Text,
+    pub(super) unpark: Text,
+    pub(super) unpark_names: Text,
+    pub(super) sweep: Text,
     pub(super) identity: Text,
     pub(super) declare: Text,
     pub(super) reschedule: Text,
@@ -108,6 +115,12 @@ impl Statements {
             lock_expired_names: fill(named::LOCK_EXPIRED_NAMES),
             take_expired_names: fill(named::TAKE_EXPIRED_NAMES),
             held: fill(named::HELD),
+            inherit: fill(resources::INHERIT),
+            put_back: fill(resources::PUT_BACK),
+            park: fill(resources::PARK),
+            unpark: fill(resources::UNPARK),
+            unpark_names: fill(resources::UNPARK_NAMES),
+            sweep: fill(resources::SWEEP),
             identity: fill("SELECT id FROM {s}{p}store"),
             declare: fill(jobs::DECLARE),
             reschedule: fill(jobs::RESCHEDULE),

@@ -4,6 +4,7 @@
 
 /// ?1 tasks. What no claim takes is left out, or it would be asked for without a pause. Where a task is at its
 /// limit, the next event is the end of a place's hold; the end of a run is seen, for it changes the file.
+/// Whoever holds the resource of a parked job may have died: somebody has to look.
 pub(super) const NEXT_EVENT: &str = "
 WITH RECURSIVE {wanted}, {lane}
 SELECT {now} AS now, (SELECT {event} FROM (
@@ -16,7 +17,10 @@ SELECT {now} AS now, (SELECT {event} FROM (
     WHERE t.room <= 0 AND j.hold_until > {now}
     UNION ALL
     SELECT min(lock_until) FROM {p}job
-    WHERE state = 'running' AND {claimable} AND task IN (SELECT task FROM t))) AS at";
+    WHERE state = 'running' AND {claimable} AND task IN (SELECT task FROM t)
+    UNION ALL
+    SELECT {now} + 1000000 WHERE EXISTS (SELECT 1 FROM {p}job
+        WHERE {parked} AND task IN (SELECT task FROM t)))) AS at";
 
 /// ?1 tasks. What may be taken of each task and priority, as far as something is due.
 pub(super) const LANES: &str = "
@@ -37,19 +41,22 @@ SET state = 'running', lock_owner = ?3, lock_worker = ?4, fence = fence + 1,
 WHERE id IN (SELECT value FROM json_each(?2))
 RETURNING {claimed}";
 
-/// ?1 tasks, ?2 limit, ?3 token, ?4 worker, ?5 most suspects. Rows whose lease has expired.
-pub(super) const TAKE_EXPIRED: &str = "
+/// ?1 tasks, ?2 limit, ?3 most suspects. Rows whose lease has expired, and who had it.
+pub(super) const EXPIRED: &str = "
 WITH {wanted}
+SELECT id, lock_owner FROM (
+    SELECT id, lock_owner, lock_until, {suspect} AS suspect,
+        row_number() OVER (PARTITION BY {suspect} ORDER BY lock_until) AS nth
+    FROM {p}job
+    WHERE state = 'running' AND lock_until < {now} AND {claimable}
+      AND task IN (SELECT task FROM t))
+WHERE NOT suspect OR nth <= ?3
+ORDER BY lock_until LIMIT ?2";
+
+/// ?1 tasks, ?2 ids, ?3 token, ?4 worker. They have expired: the write lock was taken before they were read.
+pub(super) const TAKE_EXPIRED: &str = "
 UPDATE {p}job
 SET lock_owner = ?3, lock_worker = ?4, fence = fence + 1, lock_until = {now} + {ttl},
     attempt = {attempt_more}, crashes = {crash_more}, claimed_at = {now}
-WHERE id IN (
-    SELECT id FROM (
-        SELECT id, lock_until, {suspect} AS suspect,
-            row_number() OVER (PARTITION BY {suspect} ORDER BY lock_until) AS nth
-        FROM {p}job
-        WHERE state = 'running' AND lock_until < {now} AND {claimable}
-          AND task IN (SELECT task FROM t))
-    WHERE NOT suspect OR nth <= ?5
-    ORDER BY lock_until LIMIT ?2)
+WHERE id IN (SELECT value FROM json_each(?2))
 RETURNING {claimed}";

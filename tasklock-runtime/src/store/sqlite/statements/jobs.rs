@@ -2,20 +2,23 @@
 
 /// ?1 task
 pub(super) const TRIGGER_READ: &str = "
-SELECT state <> 'ready', due_at IS NOT NULL AND due_at <= {now} FROM {p}job
+SELECT state <> 'ready', parked_due IS NOT NULL OR (due_at IS NOT NULL AND due_at <= {now}) FROM {p}job
 WHERE task = ?1 AND unique_key = ''";
 pub(super) const TRIGGER_WRITE: &str = "UPDATE {p}job SET due_at = max({now}, coalesce(hold_until, 0)) WHERE task = ?1 AND unique_key = '' AND state = 'ready'";
 
-/// ?1 task, ?2 schedule
+/// ?1 task, ?2 schedule, ?3 resource
 pub(super) const DECLARED: &str = "
-SELECT schedule IS ?2, state = 'ready' FROM {p}job WHERE task = ?1 AND unique_key = ''";
-/// ?1 task, ?2 schedule, ?3 due
+SELECT schedule IS ?2 AND resource IS ?3, state = 'ready' FROM {p}job WHERE task = ?1 AND unique_key = ''";
+/// ?1 task, ?2 schedule, ?3 due, ?4 resource
 pub(super) const DECLARE: &str = "
-INSERT INTO {p}job (task, unique_key, schedule, due_at, created_at) VALUES (?1, '', ?2, ?3, {now})
+INSERT INTO {p}job (task, unique_key, schedule, due_at, resource, created_at)
+VALUES (?1, '', ?2, ?3, ?4, {now})
 {taken} DO NOTHING";
+/// As above. A resource that has changed counts from the next run; what waits for the old one is due again.
 pub(super) const RESCHEDULE: &str = "
-UPDATE {p}job SET schedule = ?2,
-    due_at = CASE WHEN ?3 IS NOT NULL THEN max(?3, coalesce(hold_until, ?3)) END
+UPDATE {p}job SET schedule = ?2, resource = ?4, parked_due = NULL, parked_rank = NULL,
+    due_at = CASE WHEN schedule IS ?2 THEN coalesce(due_at, parked_due)
+        WHEN ?3 IS NOT NULL THEN max(?3, coalesce(hold_until, ?3)) END
 WHERE task = ?1 AND unique_key = '' AND state = 'ready'";
 
 pub(super) const ROW: &str = "
@@ -28,12 +31,12 @@ FROM {p}job";
 /// lock by it. If it read first, it would be refused whenever somebody else writes at that time.
 pub(super) const IDENTITY_TO_WRITE: &str = "UPDATE {p}store SET id = id RETURNING id";
 
-/// ?1 [[task, payload, priority, key, due at, due in], …]. In this order, so that ids ascend in it. Nothing is
+/// ?1 [[task, payload, priority, key, due at, due in, resource], …]. In this order, so that ids ascend in it. Nothing is
 /// written for a key that is taken.
 pub(super) const ENQUEUE: &str = "
-INSERT INTO {p}job (task, payload, priority, unique_key, due_at, created_at)
+INSERT INTO {p}job (task, payload, priority, unique_key, due_at, resource, created_at)
 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3,
-    coalesce(value ->> 4, {now} + (value ->> 5)), {now}
+    coalesce(value ->> 4, {now} + (value ->> 5)), value ->> 6, {now}
 FROM json_each(?1) WHERE true ORDER BY key
 {taken} DO NOTHING
 RETURNING id, task, unique_key";
@@ -46,13 +49,14 @@ WHERE j.unique_key IS NOT NULL AND j.state IN ('ready', 'running')";
 
 /// ?1 id
 pub(super) const JOB_STATE: &str = "
-SELECT state, unique_key IS '', due_at IS NOT NULL AND due_at <= {now} FROM {p}job
+SELECT state, unique_key IS '', parked_due IS NOT NULL OR (due_at IS NOT NULL AND due_at <= {now}) FROM {p}job
 WHERE id = ?1 AND task <> '{leases}'";
 
 /// ?1 id
 pub(super) const CANCEL_WAITING: &str = "
 UPDATE {p}job SET state = 'cancelled', cancelled_at = {now}, finished_at = {now},
-    last_outcome = 'cancelled', prune_at = max({now} + {cancelled_keep}, coalesce(hold_until, 0))
+    last_outcome = 'cancelled', due_at = coalesce(due_at, parked_due), parked_due = NULL,
+    parked_rank = NULL, prune_at = max({now} + {cancelled_keep}, coalesce(hold_until, 0))
 WHERE id = ?1";
 
 /// ?1 id. The run is told by its next heartbeat, which is not confirmed.
@@ -93,10 +97,10 @@ pub(super) const PRUNABLE: &str = "
 SELECT EXISTS (SELECT 1 FROM {p}job WHERE prune_at <= {now} AND (state IN ('done', 'dead', 'cancelled') OR (state = 'ready' AND task = '{leases}')))";
 
 const JOB: &str = "
-SELECT id, task, state, payload, priority, nullif(unique_key, '') AS unique_key,
+SELECT id, task, state, payload, priority, nullif(unique_key, '') AS unique_key, resource,
     unique_key IS '' AS standing, {attempts} AS attempt, {crashes} AS crashes,
     {refusals} AS refusals, {fence} AS fence, lock_worker AS worker, last_outcome, last_error,
-    {due} AS due_at, {until} AS lock_until, {claimed_at} AS claimed_at,
+    {waits} AS due_at, {until} AS lock_until, {claimed_at} AS claimed_at,
     {finished_at} AS finished_at, {created_at} AS created_at, {cancelled_at} AS cancelled_at
 FROM {p}job";
 

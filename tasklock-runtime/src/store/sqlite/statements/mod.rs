@@ -5,6 +5,7 @@ mod claim;
 mod jobs;
 mod lease;
 mod named;
+mod resources;
 
 use super::fragments::Fragments;
 use crate::fault;
@@ -33,6 +34,7 @@ pub(super) struct Statements {
     pub(super) lanes: Text,
     pub(super) due: Text,
     pub(super) claim_due: Text,
+    pub(super) expired: Text,
     pub(super) take_expired: Text,
     pub(super) renew: Text,
     pub(super) finish: Text,
@@ -44,6 +46,11 @@ pub(super) struct Statements {
     pub(super) acquire: Text,
     pub(super) acquire_new: Text,
     pub(super) held: Text,
+    pub(super) put_back: Text,
+    pub(super) park: Text,
+    pub(super) unpark: Text,
+    pub(super) sweep: Text,
+    pub(super) has_parked: Text,
     pub(super) identity: Text,
     pub(super) identity_to_write: Text,
     pub(super) declared: Text,
@@ -80,6 +87,7 @@ impl Statements {
             lanes: fill(claim::LANES),
             due: fill(claim::DUE),
             claim_due: fill(claim::CLAIM_DUE),
+            expired: fill(claim::EXPIRED),
             take_expired: fill(claim::TAKE_EXPIRED),
             renew: fill(lease::RENEW),
             finish: fill(lease::FINISH),
@@ -91,6 +99,11 @@ impl Statements {
             acquire: fill(named::ACQUIRE),
             acquire_new: fill(named::ACQUIRE_NEW),
             held: fill(named::HELD),
+            put_back: fill(resources::PUT_BACK),
+            park: fill(resources::PARK),
+            unpark: fill(resources::UNPARK),
+            sweep: fill(resources::SWEEP),
+            has_parked: fill(resources::HAS_PARKED),
             identity: fill("SELECT id FROM {s}{p}store"),
             identity_to_write: fill(jobs::IDENTITY_TO_WRITE),
             declared: fill(jobs::DECLARED),

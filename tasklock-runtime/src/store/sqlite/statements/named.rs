@@ -3,13 +3,14 @@
 /// The next fence.
 pub(super) const NEXT_FENCE: &str = "UPDATE {p}lease_fence SET last = last + 1 RETURNING last";
 
-/// ?1 name, ?2 owner, ?3 ttl in µs, ?4 worker, ?5 fence. Free, or expired.
+/// ?1 name, ?2 owner, ?3 ttl in µs, ?4 worker, ?5 fence, ?6 owner of before. Free, or expired; or the second lease of a
+/// run whose first one has just been taken over from that owner.
 pub(super) const ACQUIRE: &str = "
 UPDATE {p}job SET state = 'running', lock_owner = ?2, lock_worker = ?4, lock_until = {now} + ?3,
     fence = max(fence + 1, ?5), attempt = 1, crashes = 0, claimed_at = {now}, cancelled_at = NULL,
     prune_at = NULL
 WHERE task = '{leases}' AND unique_key = ?1 AND {claimable}
-  AND (state = 'ready' OR (state = 'running' AND lock_until < {now}))
+  AND (state = 'ready' OR (state = 'running' AND (lock_until < {now} OR lock_owner = ?6)))
 RETURNING id, fence";
 
 /// As above. Nothing if it is there.

@@ -1,0 +1,97 @@
+//! From a claim to a run: its leases, which the heartbeat keeps from here on, and what its handler sees of them.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::execution::Run;
+use super::facts::{fence_name, success};
+use super::heartbeat::Kept;
+use super::scheduler::Scheduler;
+use crate::fault;
+use crate::lease::{
+    Anchor, Completing, ContextParts, LeaseContext, LeaseStatus, Moment, ResourceParts, Trust,
+};
+use crate::store::{Claim, Finish};
+use crate::task::{Definition, Registration};
+
+impl Scheduler {
+    /// Turns a claim into a lease, which the heartbeat keeps from here on.
+    pub(super) fn grant(
+        &self,
+        registration: &'static Registration,
+        claim: Claim,
+        sent: Moment,
+        claimed_at: i64,
+    ) -> Run {
+        let definition = &registration.definition;
+        let timing = definition.timing();
+        let trust = Trust::of(&timing);
+        let status = Arc::new(LeaseStatus::held(
+            trust.deadline(sent),
+            Arc::clone(&self.clock),
+        ));
+        let task: Arc<str> = definition.name.into();
+        let keeping = self.bench.heartbeat.keep(Kept {
+            task: Arc::clone(&task),
+            key: claim.key.clone(),
+            resource: claim.resource.as_ref().map(|resource| resource.key.clone()),
+            ttl: timing.ttl,
+            heartbeat: timing.heartbeat,
+            trust,
+            on_lost: definition.on_lost,
+            status: Arc::clone(&status),
+            granted: sent,
+        });
+        fault::at("lease kept");
+        if claim.takeover {
+            tracing::warn!(
+                task = definition.name,
+                job = claim.key.job,
+                fence = claim.key.fence,
+                attempt = claim.attempt,
+                "taken over: the lease of the run before had expired"
+            );
+        }
+        let context = LeaseContext::new(ContextParts {
+            task,
+            fence_name: fence_name(definition, &claim).into(),
+            key: claim.key.clone(),
+            attempt: claim.attempt,
+            scheduled_for: Timestamp::from_microsecond(claim.due_at)
+                .unwrap_or(Timestamp::UNIX_EPOCH),
+            status: Arc::clone(&status),
+            shutdown: self.stop.clone(),
+            renewals: self.bench.heartbeat.renewals(),
+            anchors: self.anchors(definition, &claim, claimed_at),
+            resource: claim.resource.as_ref().map(|resource| ResourceParts {
+                name: resource.name.as_str().into(),
+                fence: resource.key.fence,
+            }),
+            home: self.heart.clone(),
+            completion: Completing::default(),
+        });
+        Run {
+            registration,
+            claim,
+            context,
+            status,
+            keeping,
+            claimed_at,
+            granted: sent,
+        }
+    }
+
+    /// The job's row first, then that of its resource: all holders take them in this order.
+    fn anchors(&self, task: &Definition, claim: &Claim, claimed_at: i64) -> Vec<Arc<Anchor>> {
+        let ttl = task.timing().ttl;
+        let end = success(task, claim, claimed_at);
+        let resource = claim.resource.as_ref().map(|resource| Finish {
+            key: resource.key.clone(),
+            resource: None,
+            ..end.clone()
+        });
+        let ends = std::iter::once(end).chain(resource);
+        ends.map(|end| self.store.anchor(end, ttl)).collect()
+    }
+}

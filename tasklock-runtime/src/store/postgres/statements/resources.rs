@@ -1,0 +1,50 @@
+//! Resources: jobs that need a second lease, on a name.
+
+/// $1 names, $2 owners, $3 ttls in µs, $4 worker, $5 owners of before. The second leases of runs whose first one has
+/// just been taken over.
+pub(super) const INHERIT: &str = "
+WITH k AS MATERIALIZED (
+    SELECT j.id, a.owner, a.ttl
+    FROM unnest($1::text[], $2::text[], $3::bigint[], $5::text[]) AS a(name, owner, ttl, before)
+    JOIN {s}{p}job j ON j.task = '{leases}' AND j.unique_key = a.name
+    WHERE j.state = 'running' AND j.lock_owner = a.before AND {claimable}
+    ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+), c AS (
+UPDATE {s}{p}job j SET {acquired}
+FROM k WHERE j.id = k.id
+RETURNING j.id, j.unique_key AS name, j.fence, j.lock_owner AS owner
+), {stray} SELECT * FROM c";
+
+/// $1 ids, which this transaction has just claimed: nothing has run.
+pub(super) const PUT_BACK: &str = "
+UPDATE {s}{p}job j SET state = 'ready', lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
+    attempt = greatest(j.attempt, 1) - 1, {park}
+WHERE j.id = ANY($1::bigint[])";
+
+/// $1 names, $2 most. What is due and stands behind those that were put back.
+pub(super) const PARK: &str = "
+WITH k AS (
+    SELECT j.id FROM {s}{p}job j
+    WHERE j.state = 'ready' AND j.resource = ANY($1::text[]) AND j.due_at <= statement_timestamp()
+    LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+UPDATE {s}{p}job j SET {park} FROM k WHERE j.id = k.id";
+
+/// $1 ids of named leases that were given back.
+pub(super) const UNPARK: &str = "
+WITH RECURSIVE n(name) AS (
+    SELECT j.unique_key FROM {s}{p}job j WHERE j.id = ANY($1::bigint[]) AND j.task = '{leases}'
+), {unpark}";
+
+/// $1 names.
+pub(super) const UNPARK_NAMES: &str = "
+WITH RECURSIVE n(name) AS (SELECT unnest($1::text[])), {unpark}";
+
+/// All resources that jobs are parked for: a step of the index each.
+pub(super) const SWEEP: &str = "
+WITH RECURSIVE n(name) AS (
+    (SELECT j.resource FROM {s}{p}job j WHERE {parked} ORDER BY j.resource LIMIT 1)
+    UNION ALL
+    SELECT (SELECT j.resource FROM {s}{p}job j WHERE {parked} AND j.resource > n.name
+        ORDER BY j.resource LIMIT 1) FROM n WHERE n.name IS NOT NULL
+), {unpark}";

@@ -1,0 +1,35 @@
+//! Resources: jobs that need a second lease, on a name.
+
+/// ?1 ids, which this transaction has just claimed: nothing has run.
+pub(super) const PUT_BACK: &str = "
+UPDATE {p}job SET state = 'ready', lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
+    attempt = max(attempt - 1, 0), {park}
+WHERE id IN (SELECT value FROM json_each(?1))";
+
+/// ?1 names, ?2 most. What is due and stands behind those that were put back.
+pub(super) const PARK: &str = "
+UPDATE {p}job SET {park}
+WHERE id IN (SELECT id FROM {p}job
+    WHERE state = 'ready' AND due_at IS NOT NULL AND due_at <= {now}
+      AND resource IN (SELECT value FROM json_each(?1)) LIMIT ?2)";
+
+/// ?1 ids of named leases that were given back.
+pub(super) const UNPARK: &str = "
+WITH RECURSIVE n (name) AS (
+    SELECT unique_key FROM {p}job
+    WHERE id IN (SELECT value FROM json_each(?1)) AND task = '{leases}'
+), {unpark}";
+
+/// All resources that jobs are parked for: a step of the index each.
+pub(super) const SWEEP: &str = "
+WITH RECURSIVE n (name) AS (
+    SELECT min(resource) FROM {p}job WHERE {parked}
+    UNION ALL
+    SELECT (SELECT min(resource) FROM {p}job WHERE {parked} AND resource > n.name)
+    FROM n WHERE n.name IS NOT NULL
+), {unpark}";
+
+/// ?1 tasks. Whether a sweep may find something: it takes the write lock.
+pub(super) const HAS_PARKED: &str = "
+SELECT EXISTS (SELECT 1 FROM {p}job WHERE {parked}
+    AND task IN (SELECT value ->> 0 FROM json_each(?1)))";
