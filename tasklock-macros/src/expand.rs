@@ -2,7 +2,7 @@
 //!
 //! It is data and one call. What happens with them is the runtime's business, where it is tested.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Path, parse_quote};
@@ -31,6 +31,7 @@ fn registration(options: &Options, handler: &Handler) -> TokenStream {
     let items = extractions.iter().map(Extraction::items);
     let requirements = extractions.iter().map(Extraction::requirements);
     let run = run(handler, &extractions, &rt);
+    let needing = needing(options, handler, &rt);
     quote_spanned! {at=>
         #(#cfgs)*
         #[allow(deprecated, non_camel_case_types)]
@@ -46,10 +47,30 @@ fn registration(options: &Options, handler: &Handler) -> TokenStream {
                     ),
                     |run| ::std::boxed::Box::pin(async move { #run }),
                     |needs| { #(#requirements)* },
-                )
+                ) #needing
             }
         };
     }
+}
+
+/// The name of the second lease, where it depends on the payload: for jobs that were enqueued without it.
+fn needing(options: &Options, handler: &Handler, rt: &TokenStream) -> Option<TokenStream> {
+    let given = options.resource.as_ref()?;
+    let at = generated(handler);
+    let payload = Ident::new("payload", at);
+    let name = given.value.name_of(&payload, given.at);
+    let known = match (given.value.fixed(), handler.parameters.payload()) {
+        (None, Some(ty)) => quote_spanned!(at=> let #payload: #ty = #rt::payload_of(json)?;),
+        _ => TokenStream::new(),
+    };
+    let json = Ident::new("json", at);
+    Some(quote_spanned! {at=>
+        .needing(|#json| {
+            let _ = #json;
+            #known
+            ::core::result::Result::Ok(#name)
+        })
+    })
 }
 
 /// One run: its parameters, then the call of the function.

@@ -117,8 +117,9 @@ fn trigger(options: &Options, handler: &Handler) -> TokenStream {
 fn enqueue(options: &Options, handler: &Handler, payload: Option<&Type>) -> TokenStream {
     let at = generated(handler);
     let rt = runtime(options);
-    let priority = priority(options);
+    let mut settings = priority(options).unwrap_or_default();
     let Some(ty) = payload else {
+        settings.extend(resource(options, &Ident::new("payload", at)));
         return quote_spanned! {at=>
             /// Adds a job of this task, due at once. Nothing happens before `.await`.
             ///
@@ -126,7 +127,7 @@ fn enqueue(options: &Options, handler: &Handler, payload: Option<&Type>) -> Toke
             ///
             /// From `.await`: the store cannot be reached, or refuses the job.
             pub fn enqueue<'client>(client: &'client #rt::Client) -> #rt::Enqueue<'client> {
-                client.enqueue(Self::NAME, &()) #priority
+                client.enqueue(Self::NAME, &()) #settings
             }
         };
     };
@@ -135,6 +136,7 @@ fn enqueue(options: &Options, handler: &Handler, payload: Option<&Type>) -> Toke
     let enqueue = Ident::new("enqueue", arrow);
     let name = Ident::new("payload", arrow);
     let payload = quote_spanned!(arrow=> &#name);
+    settings.extend(resource(options, &name));
     quote_spanned! {at=>
         /// Adds a job of this task, due at once, that carries the payload. Nothing happens before
         /// `.await`.
@@ -144,7 +146,7 @@ fn enqueue(options: &Options, handler: &Handler, payload: Option<&Type>) -> Toke
         /// From `.await`: the payload cannot be serialised, or the store cannot be reached or refuses
         /// the job.
         pub fn enqueue<'client>(client: &'client #rt::Client, #name: #ty) -> #rt::Enqueue<'client> {
-            client.#enqueue(Self::NAME, #payload) #priority
+            client.#enqueue(Self::NAME, #payload) #settings
         }
     }
 }
@@ -152,7 +154,26 @@ fn enqueue(options: &Options, handler: &Handler, payload: Option<&Type>) -> Toke
 fn enqueue_many(options: &Options, handler: &Handler, ty: &Type) -> TokenStream {
     let rt = runtime(options);
     let priority = priority(options);
-    let enqueue_many = Ident::new("enqueue_many", arrow(ty));
+    let arrow = arrow(ty);
+    let enqueue_many = Ident::new("enqueue_many", arrow);
+    let at = generated(handler);
+    let payloads = Ident::new("payloads", at);
+    // The names first, for the payloads go into the call.
+    let (names, resources) = match &options.resource {
+        None => (None, None),
+        Some(given) => {
+            let payload = Ident::new("payload", at);
+            let name = given.value.name_of(&payload, given.at);
+            let names = quote_spanned! {at=>
+                let #payloads: ::std::vec::Vec<#ty> = #payloads.into_iter().collect();
+                let names: ::std::vec::Vec<::std::string::String> = #payloads
+                    .iter()
+                    .map(|#payload| { let _ = #payload; #name })
+                    .collect();
+            };
+            (Some(names), Some(quote_spanned!(at=> .resources(names))))
+        }
+    };
     quote_spanned! {generated(handler)=>
         /// Adds one job for each payload, due at once. Nothing happens before `.await`.
         ///
@@ -162,9 +183,10 @@ fn enqueue_many(options: &Options, handler: &Handler, ty: &Type) -> TokenStream 
         /// the jobs.
         pub fn enqueue_many<'client>(
             client: &'client #rt::Client,
-            payloads: impl ::core::iter::IntoIterator<Item = #ty>,
+            #payloads: impl ::core::iter::IntoIterator<Item = #ty>,
         ) -> #rt::EnqueueMany<'client> {
-            client.#enqueue_many(Self::NAME, payloads) #priority
+            #names
+            client.#enqueue_many(Self::NAME, #payloads) #priority #resources
         }
     }
 }
@@ -173,4 +195,11 @@ fn enqueue_many(options: &Options, handler: &Handler, ty: &Type) -> TokenStream 
 fn priority(options: &Options) -> Option<TokenStream> {
     let priority = options.priority.as_ref()?.value;
     Some(quote! { .priority(#priority) })
+}
+
+/// The name of the second lease, of the payload behind a variable.
+fn resource(options: &Options, payload: &Ident) -> Option<TokenStream> {
+    let given = options.resource.as_ref()?;
+    let name = given.value.name_of(payload, given.at);
+    Some(quote! { .resource(#name) })
 }

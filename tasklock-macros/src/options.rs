@@ -10,6 +10,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Error, Path, Result, Token};
 
 use crate::suggest::did_you_mean;
+use crate::value::template::Template;
 use crate::value::{Value, skip_value};
 
 /// What the user gave; `None` means the default, which is the runtime's to know.
@@ -32,6 +33,7 @@ pub(crate) struct Options {
     pub(crate) priority: Option<Given<i16>>,
     pub(crate) min_hold: Option<Given<Duration>>,
     pub(crate) keep: Option<Given<Keep>>,
+    pub(crate) resource: Option<Given<Template>>,
     pub(crate) krate: Option<Path>,
     pub(crate) handle: Option<Handle>,
     /// Options whose value could not be read: no rule across options may build on their defaults.
@@ -95,6 +97,7 @@ const KNOWN: &[Known] = known! {
     "priority" = "10" => priority: |value: &Value<'_>| value.number(PRIORITIES);
     "min_hold" = "\"1m\"" => min_hold: Value::duration;
     "keep" = "\"1d\"" => keep: Value::keep;
+    "resource" = "\"invoice:{invoice}\"" => resource: Value::template;
     "crate" = "my_facade::tasklock_runtime" => krate: Value::path;
     "handle" = "RefreshRates" => handle: Value::handle;
 };
@@ -108,7 +111,7 @@ const ON_LOST: &[(&str, &str)] = &[("abort", "Abort"), ("signal", "Signal"), ("e
 
 /// Options that are promised and not built yet: no user should look for a typing mistake.
 const PLANNED: &[&str] = &[
-    "alias", "cron", "tz", "jitter", "missed", "on_start", "renew", "stall", "resource",
+    "alias", "cron", "tz", "jitter", "missed", "on_start", "renew", "stall",
 ];
 
 impl Options {

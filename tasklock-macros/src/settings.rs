@@ -39,6 +39,11 @@ pub(crate) fn settings(options: &Options) -> TokenStream {
     set("queue", value(&options.queue, quote_value));
     set("priority", value(&options.priority, quote_value));
     set("min_hold_nanos", duration(&options.min_hold));
+    let fixed = options
+        .resource
+        .as_ref()
+        .and_then(|given| given.value.fixed());
+    set("resource", fixed.map(|name| quote! { #name }));
     match options.keep.as_ref().map(|given| &given.value) {
         Some(Keep::For(time)) => set("keep_nanos", Some(nanos(*time))),
         Some(Keep::Nothing) => set("keep_none", Some(TokenStream::new())),

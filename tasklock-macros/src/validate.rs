@@ -7,6 +7,7 @@ use tasklock_grammar::{MIN_EVERY, Timing, TimingOption, check_name, display_dura
 
 use crate::options::Options;
 use crate::signature::Handler;
+use crate::value::template::needs_payload;
 
 pub(crate) fn check(options: &Options, handler: Option<&Handler>, errors: &mut Vec<Error>) {
     errors.extend(default_name(options, handler));
@@ -18,6 +19,7 @@ pub(crate) fn check(options: &Options, handler: Option<&Handler>, errors: &mut V
         errors.extend(scheduled_payload(options, handler));
         errors.extend(min_hold(options, handler));
         errors.extend(abort(options, handler));
+        errors.extend(resource(options, handler));
     }
 }
 
@@ -120,4 +122,15 @@ fn abort(options: &Options, handler: &Handler) -> Option<Error> {
     let message =
         "a blocking task is a thread, which cannot be stopped: write \"signal\" or \"exit\"";
     (handler.blocking && given.value == "Abort").then(|| Error::new(given.at, message))
+}
+
+/// A name is made of what a job carries.
+fn resource(options: &Options, handler: &Handler) -> Option<Error> {
+    let given = options.resource.as_ref()?;
+    if handler.parameters.payload().is_some() {
+        return None;
+    }
+    let message = "this name is made of a payload, and the task has none: add a parameter `payload: Payload<…>`, or \
+                   write a name without braces";
+    needs_payload(given, message)
 }

@@ -7,6 +7,15 @@ pub use crate::task::{
     Registration, Requirements, RunFuture, RunParts, blocking,
 };
 
+/// What a job carries, or what is wrong with it.
+///
+/// # Errors
+///
+/// The place of the mistake, and what was expected there.
+pub fn payload_of<T: serde::de::DeserializeOwned>(json: Option<&str>) -> Result<T, String> {
+    crate::task::decode(json)
+}
+
 /// How a run ends whose parameters could not be made.
 #[must_use]
 pub fn refused(error: ExtractError) -> Outcome {

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use tasklock_grammar::{MAX_DURATION, check_name, display_duration};
+use tasklock_grammar::check_name;
 
 use super::Client;
+use super::new_job::{first, new_job, refuse, set_delay, set_resource};
 use crate::error::Error;
-use crate::store::{Due, EnqueueTransaction, Enqueued, LEASES, NewJob};
+use crate::store::{Due, EnqueueTransaction, Enqueued, NewJob};
 
 type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
@@ -107,6 +108,13 @@ impl<'a> Enqueue<'a> {
         })
     }
 
+    /// Under a second lease of this name, which each of its runs takes: the handle says it of a task with a `resource`;
+    /// here it is said of a task that is enqueued by name. Where it is not said, the worker that takes the job finds
+    /// it out.
+    pub fn resource(self, name: impl Into<String>) -> Self {
+        self.with(|job| set_resource(job, name.into()))
+    }
+
     /// Instead of the task's `priority`: each point puts it ahead of others as if it had fallen due a second earlier,
     /// so nothing waits for ever.
     pub fn priority(self, priority: i16) -> Self {
@@ -156,6 +164,18 @@ impl<'a> EnqueueMany<'a> {
         self.with(|job| {
             job.due = Due::At(due.as_microsecond());
             Ok(())
+        })
+    }
+
+    /// As [`Enqueue::resource`], with a name for each of them, in their order.
+    pub fn resources(self, names: impl IntoIterator<Item = String>) -> Self {
+        let mut names = names.into_iter();
+        self.with(|job| match names.next() {
+            Some(name) => set_resource(job, name),
+            None => Err(refuse(
+                &job.task,
+                "there are fewer names of resources than jobs".to_owned(),
+            )),
         })
     }
 
@@ -243,78 +263,4 @@ impl fmt::Debug for EnqueueMany<'_> {
             .field("jobs", &jobs)
             .finish_non_exhaustive()
     }
-}
-
-fn new_job<P: Serialize + ?Sized>(
-    client: &Client,
-    task: &str,
-    payload: &P,
-) -> Result<NewJob, Error> {
-    check_name(task).map_err(|error| refuse(task, format!("its name: {error}")))?;
-    if task == LEASES {
-        return Err(refuse(
-            task,
-            "its name is the runtime's own, for named leases".to_owned(),
-        ));
-    }
-    let payload = serde_json::to_string(payload).map_err(|error| {
-        // What a type's own code says may hold what is in it.
-        let known = error.to_string();
-        let why = match &*known {
-            "key must be a string" => known.as_str(),
-            _ => "a type in it refuses",
-        };
-        refuse(
-            task,
-            format!("its payload cannot be written as JSON: {why}"),
-        )
-    })?;
-    let limit = client.payload_limit;
-    if payload.len() > limit {
-        let length = payload.len();
-        return Err(refuse(
-            task,
-            format!(
-                "its payload is {length} bytes of JSON, and the limit {limit}: keep what is large elsewhere and \
-                 enqueue its name, or raise `payload_limit`"
-            ),
-        ));
-    }
-    Ok(NewJob {
-        task: task.to_owned(),
-        payload: Some(payload).filter(|json| json != "null"),
-        due: Due::In(Duration::ZERO),
-        priority: 0,
-        unique_key: None,
-        resource: None,
-    })
-}
-
-fn set_delay(job: &mut NewJob, delay: Duration) -> Result<(), Error> {
-    if delay > MAX_DURATION {
-        let most = display_duration(MAX_DURATION);
-        return Err(refuse(
-            &job.task,
-            format!("a delay of {delay:?} is more than {most}: give an instant with `at`"),
-        ));
-    }
-    job.due = Due::In(delay);
-    Ok(())
-}
-
-fn refuse(task: &str, problem: String) -> Error {
-    Error::Job {
-        task: task.escape_debug().to_string(),
-        problem,
-    }
-}
-
-fn first(job: &NewJob, enqueued: Vec<Enqueued>) -> Result<Enqueued, Error> {
-    let first = enqueued.first().copied();
-    first.ok_or_else(|| {
-        refuse(
-            &job.task,
-            "the store did not say what became of it".to_owned(),
-        )
-    })
 }

@@ -1,6 +1,7 @@
 //! What other code can ask of the tasks.
 
 mod enqueue;
+mod new_job;
 mod steer;
 
 pub use enqueue::{Enqueue, EnqueueMany};

@@ -95,6 +95,11 @@ impl Run {
         if self.claim.crashes >= definition.most_crashes() {
             return Err(Outcome::Poisoned(self.claim.crashes));
         }
+        if self.claim.resource.is_none()
+            && let Some(Err(mistake)) = self.registration.resource_of(self.claim.payload.as_deref())
+        {
+            return Err(Outcome::Undecodable(mistake));
+        }
         if definition.is_scheduled() && !self.claim.standing {
             return Err(Outcome::Undecodable(
                 "the task has a schedule in this program, and takes no jobs beside it: `trigger` makes it due"

@@ -28,6 +28,7 @@ mod heartbeat;
 mod named;
 mod prune;
 mod registry;
+mod resource;
 mod scheduler;
 mod signals;
 mod standing;

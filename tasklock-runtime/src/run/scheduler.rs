@@ -240,8 +240,13 @@ impl Scheduler {
 
     async fn start_all(&mut self, claims: Vec<(Claim, Moment)>, claimed_at: i64) {
         for (claim, sent) in claims {
-            let permit = Arc::clone(&self.slots).acquire_owned().await;
+            let Ok(permit) = Arc::clone(&self.slots).acquire_owned().await else {
+                continue;
+            };
             let Some(registration) = self.registry.get(&claim.task) else {
+                continue;
+            };
+            let Some((claim, permit)) = self.equipped(registration, claim, permit, sent) else {
                 continue;
             };
             let trial = self.suspects.trial(&registration.definition, &claim);

@@ -15,6 +15,7 @@ mod then;
 mod verdict;
 
 pub use blocking::blocking;
+pub(crate) use decode::decode;
 pub use definition::{Definition, OnLost, TaskSpec};
 pub(crate) use extract::States;
 pub use extract::{ExtractError, FromRun, IsLease, Payload, Requirements, RunParts, State};

@@ -3,6 +3,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use tasklock_grammar::check_name;
+
 use super::definition::Definition;
 use super::extract::{Requirements, RunParts};
 use super::outcome::Outcome;
@@ -46,7 +48,12 @@ pub struct Registration {
     pub(crate) run: fn(RunParts) -> RunFuture,
     /// Names what the handler's parameters need of the application.
     pub(crate) requirements: fn(&mut Requirements),
+    /// The name of the second lease that each run takes, of a payload.
+    resource: Option<NameOf>,
 }
+
+/// A name made of a payload, or what is wrong with it.
+type NameOf = fn(Option<&str>) -> Result<String, String>;
 
 impl Registration {
     /// Called by generated code, in a `const` context.
@@ -62,7 +69,29 @@ impl Registration {
             location,
             run,
             requirements,
+            resource: None,
         }
+    }
+
+    /// The same with a second lease for each run, of this name.
+    #[must_use]
+    pub const fn needing(self, resource: NameOf) -> Self {
+        Self {
+            resource: Some(resource),
+            ..self
+        }
+    }
+
+    /// The name of the second lease that a run with this payload takes, if the task has one.
+    pub(crate) fn resource_of(&self, payload: Option<&str>) -> Option<Result<String, String>> {
+        let name = (self.resource?)(payload);
+        Some(name.and_then(|name| match check_name(&name) {
+            Ok(()) => Ok(name),
+            // It may hold what is in the payload.
+            Err(_) => Err("the payload makes no name of the task's `resource`: it would have more than 128 bytes, \
+                           control characters, or blanks at its ends"
+                .to_owned()),
+        }))
     }
 }
 

@@ -102,6 +102,13 @@ impl Store for Memory {
         ready(self.release_now(&keys).len() as u64)
     }
 
+    fn assign<'a>(&'a self, key: &'a LeaseKey, resource: &'a str) -> StoreFuture<'a, ()> {
+        if let Some(job) = self.rows().held_by(key) {
+            job.resource.get_or_insert_with(|| resource.to_owned());
+        }
+        ready(())
+    }
+
     fn enqueue<'a>(&'a self, jobs: &'a [NewJob]) -> StoreFuture<'a, Vec<Enqueued>> {
         ready(self.enqueue_now(jobs))
     }

@@ -67,6 +67,23 @@ impl PgStore {
         }
         Ok(Equipped { claims, busy })
     }
+
+    pub(super) async fn assign_once(
+        &self,
+        key: &LeaseKey,
+        resource: &str,
+    ) -> Result<(), sqlx::Error> {
+        let mut connection = self.checkout().await?;
+        sqlx::query(&self.statements.assign)
+            .bind(key.job)
+            .bind(key.fence)
+            .bind(key.owner.as_str())
+            .bind(resource)
+            .execute(&mut *connection)
+            .await?;
+        connection.done();
+        Ok(())
+    }
 }
 
 impl Statements {

@@ -66,6 +66,12 @@ macro_rules! store_verbs {
                 })
             }
 
+            fn assign<'a>(&'a self, key: &'a LeaseKey, resource: &'a str) -> StoreFuture<'a, ()> {
+                Box::pin(async move {
+                    retried!(idempotent self, "name a job's resource", self.assign_once(key, resource))
+                })
+            }
+
             fn enqueue<'a>(&'a self, jobs: &'a [NewJob]) -> StoreFuture<'a, Vec<Enqueued>> {
                 Box::pin(async move { retried!(self, "enqueue", self.enqueue_once(jobs)) })
             }

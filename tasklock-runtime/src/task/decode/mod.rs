@@ -19,7 +19,7 @@ use super::text::{Text, bounded};
 use tracked::Seed;
 
 /// The value of a payload; no payload is JSON's `null`. Or what is wrong with it.
-pub(super) fn decode<T: DeserializeOwned>(payload: Option<&str>) -> Result<T, String> {
+pub(crate) fn decode<T: DeserializeOwned>(payload: Option<&str>) -> Result<T, String> {
     let json = payload.unwrap_or("null");
     serde_json::from_str(json).map_err(|error| {
         let what = match error.classify() {

@@ -48,3 +48,8 @@ WITH RECURSIVE n(name) AS (
     SELECT (SELECT j.resource FROM {s}{p}job j WHERE {parked} AND j.resource > n.name
         ORDER BY j.resource LIMIT 1) FROM n WHERE n.name IS NOT NULL
 ), {unpark}";
+
+/// $1 id, $2 fence, $3 owner, $4 name.
+pub(super) const ASSIGN: &str = "
+UPDATE {s}{p}job SET resource = coalesce(resource, $4)
+WHERE id = $1 AND fence = $2 AND lock_owner = $3 AND state = 'running'";

@@ -33,3 +33,8 @@ WITH RECURSIVE n (name) AS (
 pub(super) const HAS_PARKED: &str = "
 SELECT EXISTS (SELECT 1 FROM {p}job WHERE {parked}
     AND task IN (SELECT value ->> 0 FROM json_each(?1)))";
+
+/// ?1 id, ?2 fence, ?3 owner, ?4 name.
+pub(super) const ASSIGN: &str = "
+UPDATE {p}job SET resource = coalesce(resource, ?4)
+WHERE id = ?1 AND fence = ?2 AND lock_owner = ?3 AND state = 'running'";

@@ -1,0 +1,67 @@
+//! Jobs that lack the second lease which their task needs.
+//!
+//! They were enqueued by name, or by a version that knew of no resource. The worker that takes such a job makes the name
+//! of its payload, writes it into the row, and gives the job back, unused: the next claim takes both leases. A
+//! payload that makes no name ends the run, as one that cannot be read.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+
+use super::completion::End;
+use super::scheduler::Scheduler;
+use crate::lease::Moment;
+use crate::store::{Claim, Counts, Finish, Then};
+use crate::task::{Outcome, Registration};
+
+const CALL: Duration = Duration::from_secs(5);
+/// How long the job waits where the store did not take the name.
+const PAUSE: Duration = Duration::from_secs(1);
+
+impl Scheduler {
+    /// The claim, if it has what its task needs; or sees to it that the next one has.
+    pub(super) fn equipped(
+        &mut self,
+        registration: &'static Registration,
+        claim: Claim,
+        permit: OwnedSemaphorePermit,
+        sent: Moment,
+    ) -> Option<(Claim, OwnedSemaphorePermit)> {
+        let name = match registration.resource_of(claim.payload.as_deref()) {
+            Some(Ok(name)) if claim.resource.is_none() => name,
+            _ => return Some((claim, permit)),
+        };
+        let store = Arc::clone(&self.store);
+        let bench = Arc::clone(&self.bench);
+        let deadline = sent + registration.definition.timing().ttl;
+        self.runs.spawn(async move {
+            let key = claim.key;
+            let assigned = timeout(CALL, store.assign(&key, &name)).await;
+            let end = match assigned {
+                Ok(Ok(())) => End::Release(key, None),
+                // Not at once again.
+                failed => {
+                    tracing::warn!(
+                        job = key.job,
+                        "the resource of a job cannot be noted: {failed:?}"
+                    );
+                    End::Finish(Finish {
+                        key,
+                        then: Then::Again(PAUSE, Counts::Nothing),
+                        outcome: Outcome::Interrupted.as_str(),
+                        error: None,
+                        hold: None,
+                        frees_place: true,
+                        resource: None,
+                    })
+                }
+            };
+            bench.completion.write(end, deadline).await;
+            drop(permit);
+            bench.alarm.now();
+        });
+        None
+    }
+}
