@@ -71,7 +71,7 @@ pub use crate::lease::{
     BootClock, Clock, CommitError, FenceError, FencedTransaction, GuardedTransaction, LeaseContext,
     LeaseKey, LeaseLost, Moment, OwnerToken, RenewError, fence_table,
 };
-pub use crate::run::{LeaseGuard, LeaseRequest};
+pub use crate::run::{LeaseGuard, LeaseRequest, LockError};
 pub use crate::runtime::{Runtime, RuntimeBuilder, ShutdownHandle, run};
 pub use crate::store::memory::Memory;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]

@@ -117,6 +117,7 @@ impl Client {
             worker: self.worker.clone(),
             ttl: None,
             shutdown: self.shutdown.clone(),
+            run: None,
         }
     }
 

@@ -74,7 +74,7 @@ impl LeaseContext {
     }
 
     #[track_caller]
-    fn block_on<F: Future>(&self, called: &str, instead: &str, future: F) -> F::Output {
+    pub(crate) fn block_on<F: Future>(&self, called: &str, instead: &str, future: F) -> F::Output {
         let runtime = self.runtime().cloned().unwrap_or_else(Handle::current);
         // Tokio has no way to ask. Its own panic does not say what to write instead.
         let free = catch_unwind(AssertUnwindSafe(|| runtime.block_on(async {})));

@@ -46,6 +46,7 @@ pub(crate) struct ContextParts {
     pub(crate) key: LeaseKey,
     pub(crate) attempt: u32,
     pub(crate) scheduled_for: Timestamp,
+    pub(crate) ttl: Duration,
     pub(crate) status: Arc<LeaseStatus>,
     pub(crate) shutdown: CancellationToken,
     pub(crate) renewals: mpsc::UnboundedSender<RenewRequest>,

@@ -27,6 +27,8 @@ pub(crate) struct LeaseStatus {
     suspended: AtomicU64,
     clock: Arc<dyn Clock>,
     lost: CancellationToken,
+    /// A lease that this one ends with.
+    outer: Option<Arc<Self>>,
 }
 
 impl LeaseStatus {
@@ -38,6 +40,16 @@ impl LeaseStatus {
             suspended: AtomicU64::new(nanos(clock.suspended())),
             clock,
             lost: CancellationToken::new(),
+            outer: None,
+        }
+    }
+
+    /// The same, of a lease that is lost as soon as another one is.
+    pub(crate) fn within(self, outer: Arc<Self>) -> Self {
+        Self {
+            lost: outer.lost.child_token(),
+            outer: Some(outer),
+            ..self
         }
     }
 
@@ -50,9 +62,16 @@ impl LeaseStatus {
             if let Some(lost) = LeaseLost::from_code(word) {
                 return Err(lost);
             }
+            let outer = self.outer.as_ref().map(|outer| outer.check());
+            if let Some(Err(lost)) = outer {
+                return Err(self.lose(lost));
+            }
             let left = Moment::from_nanos(word).since(self.clock.now());
             if !left.is_zero() {
-                return Ok(left);
+                return Ok(match outer {
+                    Some(Ok(outer)) => outer.min(left),
+                    _ => left,
+                });
             }
             // A renewal that was confirmed in time may have moved the word since: then look again.
             if let Some(lost) = self.lose_from(word, self.reason_of_expiry()) {
@@ -265,6 +284,26 @@ mod tests {
         assert_eq!(status.check(), Err(LeaseLost::Released));
         assert!(!status.extend(at(20)));
         assert_eq!(status.seal(), None);
+    }
+
+    #[test]
+    fn an_inner_lease_is_lost_with_its_outer_one_and_not_the_other_way_round() {
+        let (hands, run) = lease_until_10s();
+        let run = Arc::new(run);
+        let inner = |deadline| LeaseStatus::held(deadline, hands.clone()).within(Arc::clone(&run));
+        let (short, long, given_up) = (inner(at(5)), inner(at(20)), inner(at(20)));
+        assert_eq!(short.check(), Ok(Duration::from_secs(4)));
+        assert_eq!(long.check(), Ok(Duration::from_secs(9)));
+        given_up.lose(LeaseLost::Released);
+        hands.now.store(at(5).as_nanos(), Ordering::SeqCst);
+        assert_eq!(short.check(), Err(LeaseLost::Expired));
+        assert_eq!(run.check(), Ok(Duration::from_secs(5)));
+        run.lose(LeaseLost::TakenOver);
+        assert!(long.token().is_cancelled());
+        assert_eq!(long.check(), Err(LeaseLost::TakenOver));
+        assert!(!long.extend(at(30)));
+        assert_eq!(short.check(), Err(LeaseLost::Expired));
+        assert_eq!(given_up.check(), Err(LeaseLost::Released));
     }
 
     /// The race that the compare-and-swaps decide, on real threads.

@@ -40,6 +40,7 @@ pub(crate) fn lease_for(time: Duration) -> Tested {
         },
         attempt: 1,
         scheduled_for: Timestamp::UNIX_EPOCH,
+        ttl: time,
         status: Arc::clone(&status),
         shutdown: CancellationToken::new(),
         renewals,

@@ -60,6 +60,7 @@ impl Scheduler {
             attempt: claim.attempt,
             scheduled_for: Timestamp::from_microsecond(claim.due_at)
                 .unwrap_or(Timestamp::UNIX_EPOCH),
+            ttl: timing.ttl,
             status: Arc::clone(&status),
             shutdown: self.stop.clone(),
             renewals: self.bench.heartbeat.renewals(),

@@ -37,6 +37,6 @@ mod unwind;
 mod worker;
 
 pub(crate) use heart::Heart;
-pub use named::{LeaseGuard, LeaseRequest};
+pub use named::{LeaseGuard, LeaseRequest, LockError};
 pub(crate) use registry::{Names, Registry, Selection};
 pub(crate) use worker::{Settings, Worker};

@@ -124,7 +124,7 @@ pub use connect::{Options, Pool, Source, connect, redact};
 pub use insertion::{EnqueueTransaction, Inserting};
 pub(crate) use job::timestamp;
 pub use job::{Cancelled, Due, Enqueued, Job, JobQuery, JobState, NewJob, Pausable, Retried};
-pub use named::{Acquire, Acquired, LEASES};
+pub use named::{Acquire, Acquired, LEASES, News, PATIENCE};
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) use types::span;
 pub use types::{
@@ -173,6 +173,15 @@ pub trait Store: Steer + Send + Sync + fmt::Debug {
 
     /// Acquires named leases, each of another name; answers in the same order.
     fn acquire<'a>(&'a self, wanted: &'a [Acquire]) -> StoreFuture<'a, Vec<Acquired>>;
+
+    /// Gives a place in the line for a name up.
+    fn leave<'a>(&'a self, name: &'a str, ticket: &'a OwnerToken) -> StoreFuture<'a, ()>;
+
+    /// Watches for names that are given back, for ever.
+    fn watch_leases(
+        &self,
+        hear: Box<dyn Fn(News) + Send + Sync>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 
     /// Writes ends; answers the jobs that were written.
     fn finish<'a>(&'a self, ends: &'a [Finish]) -> StoreFuture<'a, Vec<i64>>;
@@ -253,6 +262,17 @@ pub enum Wake {
     Live,
     /// Announcements do not arrive for the time being.
     Deaf,
+}
+
+/// Where all announcements are of one kind.
+impl From<Wake> for News {
+    fn from(wake: Wake) -> Self {
+        match wake {
+            Wake::Work => Self::Any,
+            Wake::Live => Self::Live,
+            Wake::Deaf => Self::Deaf,
+        }
+    }
 }
 
 /// The heartbeat's own connection, opened on first use and again after a [`reset`](Self::reset). It

@@ -6,6 +6,18 @@
 //! back. Only the acquisition is its own: take the row if it is free, insert it if there is none, or take it over if
 //! its lease has expired, in two statements as every takeover.
 //!
+//! # The line
+//!
+//! Who waits has a **ticket**, and a row in a table of its own that lasts for a while after each try
+//! ([`PATIENCE`]). The tickets' ids are the order. A free name is for the first ticket that lasts: others, with or
+//! without a ticket, jobs that need the name too, are told that it is held. The try, the place in the line and the taking are
+//! one statement, and nothing is granted by anybody but the one who takes it: a ticket whose owner has died costs its
+//! patience and no more, and a lease is never anybody's who does not know of it.
+//!
+//! Whoever gives a name back looks, after that is committed, who is first, and tells that one alone; or, if there is
+//! nobody, tells the name to all who listen: a ticket that was written meanwhile by somebody who saw the name held hears
+//! of it, for it listened before it looked. What is missed nevertheless is found at the next try, a second later.
+//!
 //! A row that nobody has held for a day is deleted. Fences do not go back with it: each acquisition takes the next
 //! number of one sequence, under the row's lock.
 
@@ -27,6 +39,8 @@ pub struct Acquire {
     pub worker: String,
     /// How long it lasts without renewal.
     pub ttl: Duration,
+    /// Who waits for it, over several tries; `None` does not wait, and gets nothing that others wait for.
+    pub ticket: Option<OwnerToken>,
 }
 
 /// What became of an acquisition.
@@ -34,6 +48,26 @@ pub struct Acquire {
 pub enum Acquired {
     /// It is held now.
     Granted(LeaseKey),
-    /// Somebody else holds it, for so long at least unless it is given back; zero if it may be free by now.
+    /// Somebody else holds it, for so long at least unless it is given back, or stands before this one in the line and has
+    /// so long to take it; zero if it may be free by now.
     Held(Duration),
+}
+
+/// How long a place in the line lasts after a try. Whoever waits tries again before; who has died holds up the others
+/// for so long at most.
+pub const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What those who wait for names hear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// It is the turn of the one with this ticket.
+    Turn(String),
+    /// This name was given back, and nobody is known to wait for it.
+    Free(String),
+    /// Something has changed.
+    Any,
+    /// News arrive from now on; whatever was told before may have been missed.
+    Live,
+    /// News do not arrive for the time being.
+    Deaf,
 }

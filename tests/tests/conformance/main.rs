@@ -273,6 +273,13 @@ macro_rules! suite {
                     what_was_lost_is_given_back_by_its_token,
                     a_refused_acquisition_writes_nothing,
                     a_completed_one_is_free_and_can_be_deleted,
+                    those_who_wait_get_it_in_their_order,
+                    nobody_gets_what_others_wait_for,
+                    who_has_died_holds_up_nobody_for_long,
+                    who_leaves_the_line_makes_room,
+                    an_expired_one_is_for_the_first,
+                    the_first_in_the_line_is_told,
+                    jobs_come_after_those_who_wait,
                 }
                 resources {
                     a_claim_takes_it_and_an_end_gives_it_back,

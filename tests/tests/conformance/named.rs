@@ -1,5 +1,7 @@
 //! Named leases: rows of their own kind, kept by the same statements.
 
+mod line;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +16,20 @@ use crate::steps::{
 };
 use crate::world::World;
 
+pub(crate) use line::{
+    an_expired_one_is_for_the_first, jobs_come_after_those_who_wait,
+    nobody_gets_what_others_wait_for, the_first_in_the_line_is_told,
+    those_who_wait_get_it_in_their_order, who_has_died_holds_up_nobody_for_long,
+    who_leaves_the_line_makes_room,
+};
+
 pub(crate) fn wanted(name: &str, ttl: Duration) -> Acquire {
     Acquire {
         name: name.to_owned(),
         owner: OwnerToken::fresh(),
         worker: "a worker".to_owned(),
         ttl,
+        ticket: None,
     }
 }
 

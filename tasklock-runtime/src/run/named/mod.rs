@@ -18,40 +18,37 @@
 //!
 //! # Waiting
 //!
-//! In one process waiters for a name queue up, and only the first one asks the store: they get it in the order in which
-//! they came. It asks when something was given back (as far as the store announces that), when the lease that it
-//! has met expires, and once a second. Among processes there is no order: whoever asks first has it.
+//! In one process those who wait for a name queue up, and only the first of them has a place in the store's line for that
+//! name (`store/named.rs`): they get it in the order in which they came. Among processes the order is that of these
+//! places, so processes that all want a name have it by turns. Jobs that need the name as their `resource`
+//! come after whoever waits here. Whoever gives the name back tells the first one in the line, and nobody else
+//! wakes; on SQLite, where nothing is told, all look at the file when it changes, and read only. A place lasts
+//! three seconds and is renewed once a second: so long may a waiting process that has died hold up the next one.
+//!
+//! # A lease of a run
+//!
+//! `LeaseContext::lock` acquires for a run: the guard's belief ends with the run's, whatever else becomes of it,
+//! and its guarded commits look at the rows of both.
 
+mod ask;
 mod guard;
+mod lock;
+mod wait;
 mod waiting;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tasklock_grammar::{MAX_NAME_BYTES, Timing, check_name};
-use tokio::runtime::Handle;
-use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::heart::Heart;
-use super::heartbeat::{Heartbeat, Kept};
-use crate::error::{Error, StoreError};
-use crate::lease::{
-    Completing, ContextParts, LeaseContext, LeaseKey, LeaseStatus, Moment, OwnerToken, Trust,
-};
-use crate::store::{Acquire, Acquired, Finish, Store};
-use crate::task::{Next, OnLost, Outcome, Then};
-use guard::Held;
+use crate::error::Error;
+use crate::lease::LeaseContext;
 pub use guard::LeaseGuard;
+pub use lock::LockError;
 pub(super) use waiting::Waiting;
-use waiting::Watch;
 
-/// The longest that a waiting acquisition does not ask.
-const POLL: Duration = Duration::from_secs(1);
-/// The shortest, and what it doubles from where the lease may be free and yet cannot be had.
-const LEAST: Duration = Duration::from_millis(25);
 /// How long one call to the store may take.
 const CALL: Duration = Duration::from_secs(5);
 
@@ -64,6 +61,8 @@ pub struct LeaseRequest {
     pub(crate) worker: String,
     pub(crate) ttl: Option<Duration>,
     pub(crate) shutdown: CancellationToken,
+    /// The run that it is for.
+    pub(crate) run: Option<LeaseContext>,
 }
 
 impl LeaseRequest {
@@ -75,80 +74,14 @@ impl LeaseRequest {
         self
     }
 
-    /// Acquires the lease if nobody holds it; `None` if somebody does. Does not wait.
+    /// Acquires the lease if nobody holds it or waits for it; `None` if somebody does. Does not wait.
     ///
     /// # Errors
     ///
     /// [`Error::Option`] for a name or a ttl that can be none; [`Error::Store`] if the store does not answer.
     pub async fn try_acquire(self) -> Result<Option<LeaseGuard>, Error> {
         let timing = self.timing()?;
-        Ok(self.ask(&timing, CALL).await?.ok())
-    }
-
-    /// Waits for the lease, this long at most; `None` if it was not free within it. In one process waiters get it in
-    /// the order in which they came. Errors of the store are waited out.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Option`] for a name or a ttl that can be none; the store's last error, if it has not answered
-    /// a single time.
-    pub async fn acquire_within(self, longest: Duration) -> Result<Option<LeaseGuard>, Error> {
-        let timing = self.timing()?;
-        let end = Instant::now() + longest.min(Duration::from_secs(86_400 * 365));
-        let queue = self.heart.queue(&self.name);
-        let Ok(_turn) = timeout_at(end, queue.lock()).await else {
-            return Ok(None);
-        };
-        let mut watching: Option<(Arc<Watch>, watch::Receiver<()>)> = None;
-        let mut failure = None;
-        let mut answered = false;
-        let mut pause = LEAST;
-        loop {
-            if let Some((_, announced)) = &mut watching {
-                announced.mark_unchanged();
-            }
-            let call = CALL.min((end - Instant::now()).max(LEAST));
-            let left = match self.ask(&timing, call).await {
-                Ok(Ok(guard)) => return Ok(Some(guard)),
-                Ok(Err(left)) => {
-                    answered = true;
-                    left
-                }
-                Err(error) => {
-                    failure = Some(error);
-                    POLL
-                }
-            };
-            if Instant::now() >= end {
-                return match failure {
-                    Some(error) if !answered => Err(error),
-                    _ => Ok(None),
-                };
-            }
-            // Not before there is something to wait for. What is given back until it listens it tells as well.
-            let (_, announced) = watching.get_or_insert_with(|| {
-                let watch = self.heart.watch();
-                let announced = watch.announcements.subscribe();
-                (watch, announced)
-            });
-            // Never in a circle: announcements may be of anything, and what may be free may be locked.
-            pause = if left.is_zero() {
-                (pause * 2).min(POLL)
-            } else {
-                LEAST
-            };
-            sleep_until((Instant::now() + pause).min(end)).await;
-            // A little late, so that the lease has expired by then.
-            let nap = left.min(POLL).saturating_sub(pause) + Duration::from_millis(5);
-            tokio::select! {
-                changed = announced.changed() => {
-                    if changed.is_err() {
-                        sleep(nap).await;
-                    }
-                }
-                () = sleep_until((Instant::now() + nap).min(end)) => {}
-            }
-        }
+        Ok(self.ask(&timing, None, CALL).await?.ok())
     }
 
     fn timing(&self) -> Result<Timing, Error> {
@@ -171,140 +104,10 @@ impl LeaseRequest {
         }
         format!("{KIND}{}", self.name)
     }
-
-    /// Asks the store once; answers the guard, or for how long somebody else has the lease.
-    async fn ask(
-        &self,
-        timing: &Timing,
-        call: Duration,
-    ) -> Result<Result<LeaseGuard, Duration>, Error> {
-        let store = self.heart.store();
-        let heartbeat = self.heart.beat()?;
-        let wanted = Acquire {
-            name: self.name.clone(),
-            owner: OwnerToken::fresh(),
-            worker: self.worker.clone(),
-            ttl: timing.ttl,
-        };
-        let doubt = Doubt {
-            store: Arc::clone(store),
-            owner: Some(wanted.owner.clone()),
-        };
-        let _turn = self.heart.turn().await;
-        let sent = self.heart.clock().now();
-        let answer = timeout(call, store.acquire(std::slice::from_ref(&wanted))).await;
-        let answer = match answer {
-            Ok(answer) => answer?,
-            Err(_) => {
-                return Err(StoreError::no_answer(store.name(), "acquire a lease", call).into());
-            }
-        };
-        match answer.into_iter().next() {
-            Some(Acquired::Granted(key)) => {
-                let guard = self.grant(key, timing, sent, heartbeat);
-                doubt.resolved();
-                if guard.check().is_err() {
-                    // It came too late to be trusted: dropping it gives it back.
-                    return Ok(Err(Duration::ZERO));
-                }
-                Ok(Ok(guard))
-            }
-            Some(Acquired::Held(left)) => {
-                doubt.resolved();
-                Ok(Err(left))
-            }
-            None => {
-                doubt.resolved();
-                Ok(Err(Duration::ZERO))
-            }
-        }
-    }
-
-    fn grant(
-        &self,
-        key: LeaseKey,
-        timing: &Timing,
-        sent: Moment,
-        heartbeat: Arc<Heartbeat>,
-    ) -> LeaseGuard {
-        let trust = Trust::of(timing);
-        let clock = self.heart.clock();
-        let status = Arc::new(LeaseStatus::held(trust.deadline(sent), Arc::clone(clock)));
-        let name: Arc<str> = self.name.as_str().into();
-        let keeping = heartbeat.keep(Kept {
-            task: Arc::clone(&name),
-            key: key.clone(),
-            resource: None,
-            ttl: timing.ttl,
-            heartbeat: timing.heartbeat,
-            trust,
-            on_lost: OnLost::Signal,
-            status: Arc::clone(&status),
-            granted: sent,
-        });
-        let context = LeaseContext::new(ContextParts {
-            fence_name: self.fence_name().into(),
-            task: name,
-            key: key.clone(),
-            attempt: 1,
-            scheduled_for: Timestamp::now(),
-            status: Arc::clone(&status),
-            shutdown: self.shutdown.clone(),
-            renewals: heartbeat.renewals(),
-            anchors: vec![self.heart.store().anchor(
-                // A transaction that completes it gives it back.
-                Finish {
-                    key,
-                    then: Then::Slot(Next::Dormant),
-                    outcome: Outcome::Succeeded.as_str(),
-                    error: None,
-                    hold: None,
-                    frees_place: true,
-                    resource: None,
-                },
-                timing.ttl,
-            )],
-            resource: None,
-            home: Arc::new(()),
-            completion: Completing::default(),
-        });
-        LeaseGuard(Arc::new(Held {
-            context,
-            status,
-            keeping: Some(keeping),
-            ttl: timing.ttl,
-            heart: Arc::clone(&self.heart),
-            _heartbeat: heartbeat,
-        }))
-    }
 }
 
 /// FNV-1a: the same in every process.
 fn hash(name: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
-}
-
-/// An acquisition whose answer is not known: what it may have taken is given back, if a runtime is there to do it.
-struct Doubt {
-    store: Arc<dyn Store>,
-    owner: Option<OwnerToken>,
-}
-
-impl Doubt {
-    fn resolved(mut self) {
-        self.owner = None;
-    }
-}
-
-impl Drop for Doubt {
-    fn drop(&mut self) {
-        let (Some(owner), Ok(runtime)) = (self.owner.take(), Handle::try_current()) else {
-            return;
-        };
-        let store = Arc::clone(&self.store);
-        runtime.spawn(async move {
-            let _ = timeout(CALL, store.abandon(&owner)).await;
-        });
-    }
 }

@@ -73,6 +73,7 @@ impl Memory {
                     owner: request.token.clone(),
                     worker: request.worker.clone(),
                     ttl,
+                    ticket: None,
                 };
                 claim.resource = rows.equip(&needed, before.as_ref(), now);
                 if claim.resource.is_none() {

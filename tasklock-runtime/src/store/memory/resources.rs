@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::named::{acquire, is_held};
+use super::named::{acquire, is_taken};
 use super::rows::{Parked, Rows};
 use crate::lease::OwnerToken;
 use crate::store::{Acquire, Acquired, JobState, LEASES, Resource};
@@ -66,7 +66,7 @@ impl Rows {
             }
         }
         for (place, (_, id)) in first {
-            if due.contains(&place) || is_held(self, &place.0, now) {
+            if due.contains(&place) || is_taken(self, &place.0, now) {
                 continue;
             }
             if let Some(job) = self.jobs.get_mut(&id)

@@ -13,6 +13,15 @@ pub(super) struct Rows {
     pub(super) last_id: i64,
     pub(super) last_lease_fence: i64,
     pub(super) paused: BTreeSet<Pausable>,
+    /// In the order in which they came.
+    pub(super) waiters: Vec<Waiter>,
+}
+
+/// Who waits for a named lease.
+pub(super) struct Waiter {
+    pub(super) name: String,
+    pub(super) ticket: OwnerToken,
+    pub(super) alive_until: i64,
 }
 
 pub(super) struct Stored {

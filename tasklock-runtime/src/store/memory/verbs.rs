@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::lease::{Anchor, LeaseKey, OwnerToken};
 use crate::store::{
     Acquire, Acquired, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, JobRow, NewJob,
-    Renewal, Renewer, Store, StoreFuture, Triggered, Wake,
+    News, Renewal, Renewer, Store, StoreFuture, Triggered, Wake,
 };
 use crate::task::micros;
 
@@ -77,6 +77,18 @@ impl Store for Memory {
 
     fn acquire<'a>(&'a self, wanted: &'a [Acquire]) -> StoreFuture<'a, Vec<Acquired>> {
         ready(self.acquire_now(wanted))
+    }
+
+    fn leave<'a>(&'a self, _name: &'a str, ticket: &'a OwnerToken) -> StoreFuture<'a, ()> {
+        self.leave_now(ticket);
+        ready(())
+    }
+
+    fn watch_leases(
+        &self,
+        hear: Box<dyn Fn(News) + Send + Sync>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        self.watch(Box::new(move |wake| hear(wake.into())))
     }
 
     fn finish<'a>(&'a self, ends: &'a [Finish]) -> StoreFuture<'a, Vec<i64>> {

@@ -84,22 +84,23 @@ impl Beat for Statements {
         let keys = Keys::of(keys.iter());
         let jobs = keys.jobs.clone();
         let mut tx = connection.begin_with(BEGIN).await?;
-        let released: Vec<i64> = sqlx::query_scalar(&self.release)
+        let released: Vec<(i64, bool)> = sqlx::query_as(&self.release)
             .bind(keys.jobs)
             .bind(keys.fences)
             .bind(keys.owners)
             .fetch_all(&mut *tx)
             .await?;
+        let is_job = released.iter().any(|(_, named)| !named);
+        let released: Vec<i64> = released.into_iter().map(|(id, _)| id).collect();
         sqlx::query(&self.drop_beats)
             .bind(&released)
             .execute(&mut *tx)
             .await?;
-        if !released.is_empty() {
+        if is_job {
             announce(&mut tx, self).await?;
         }
         tx.commit().await?;
-        // It is committed, whatever becomes of this: the next sweep looks again.
-        let _ = self.unpark(connection, &jobs).await;
+        self.free(connection, &jobs).await;
         Ok(released)
     }
 }

@@ -1,8 +1,8 @@
 //! What several statements say alike, so that no row, whoever wrote it, makes one of them fail: an error
 //! in one row would be the end of all work, for every claim meets it again.
 
-use crate::store::LEASES;
 use crate::store::sql::{FIRST, LAST};
+use crate::store::{LEASES, PATIENCE};
 
 /// $1 tasks, $2 queues, $3 limits: what may be taken of each task that is not paused; no limit, no room.
 const WANTED: &str = "t AS MATERIALIZED (
@@ -56,13 +56,15 @@ const PARK: &str = "parked_due = coalesce(j.due_at, clock_timestamp()), due_at =
 
 const PARKED: &str = "j.state = 'ready' AND j.parked_rank IS NOT NULL";
 
-/// Of the resources `n` that nobody holds: the first parked job of each task falls due again, unless one is due
+/// Of the resources `n` that nobody holds or waits for: the first parked job of each task falls due again, unless one is due
 /// already. More than one task may wait for a name, and one that is paused must not hold up the others.
 const UNPARK: &str = "f AS MATERIALIZED (
     SELECT n.name FROM n WHERE n.name IS NOT NULL AND NOT EXISTS (
         SELECT FROM {s}{p}job l LEFT JOIN {s}{p}heartbeat h ON h.job_id = l.id AND h.fence = l.fence
         WHERE l.task = '{leases}' AND l.unique_key = n.name AND l.state = 'running'
           AND (l.lock_until >= statement_timestamp() OR h.lock_until >= statement_timestamp()))
+      AND NOT EXISTS (SELECT FROM {s}{p}waiter w
+          WHERE w.name = n.name AND w.alive_until > statement_timestamp())
 ), g(name, task) AS (
     SELECT f.name, (SELECT j.task FROM {s}{p}job j WHERE {parked} AND j.resource = f.name
         ORDER BY j.task LIMIT 1) FROM f
@@ -80,8 +82,20 @@ const UNPARK: &str = "f AS MATERIALIZED (
     UPDATE {s}{p}job j SET due_at = coalesce(j.due_at, j.parked_due), parked_due = NULL,
         parked_rank = NULL
     FROM k WHERE j.id = k.id RETURNING j.id
+)";
+
+/// Tells of the names `n`, and of the work that was unparked. `WITH` answers it in full, whatever is asked of it.
+const TOLD: &str = "t AS MATERIALIZED (
+    SELECT pg_notify($2, coalesce('t' || (SELECT x.ticket FROM ({first_in_line}) x), 'n' || a.name))::text
+    FROM n a WHERE a.name IS NOT NULL
+), m AS MATERIALIZED (
+    SELECT pg_notify($3, '')::text FROM (SELECT count(*) AS due FROM u) x WHERE x.due > 0
 )
-SELECT count(*) FROM u";
+SELECT (SELECT count(*) FROM t) + (SELECT count(*) FROM m)";
+
+/// Of the names `a`, who is first in the line.
+const FIRST_IN_LINE: &str = "SELECT w.ticket, w.alive_until FROM {s}{p}waiter w
+        WHERE w.name = a.name AND w.alive_until > statement_timestamp() ORDER BY w.id LIMIT 1";
 
 /// A standing job is never cancelled.
 const TO_CANCEL: &str = "(j.cancelled_at IS NOT NULL AND j.unique_key IS DISTINCT FROM '')";
@@ -119,7 +133,17 @@ impl Fragments {
             ("{lane}", LANE.to_owned()),
             ("{claimed}", CLAIMED.to_owned()),
             ("{unpark}", UNPARK.to_owned()),
+            ("{told}", TOLD.to_owned()),
             ("{parked}", PARKED.to_owned()),
+            (
+                "{patient}",
+                format!("{} - {{now}}", micros("f.alive_until")),
+            ),
+            ("{first_in_line}", FIRST_IN_LINE.to_owned()),
+            (
+                "{patience}",
+                format!("interval '{} milliseconds'", PATIENCE.as_millis()),
+            ),
             ("{park}", PARK.to_owned()),
             ("{ended}", ENDED.to_owned()),
             ("{acquired}", ACQUIRED.to_owned()),

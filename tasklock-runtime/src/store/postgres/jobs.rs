@@ -37,6 +37,9 @@ impl PgStore {
                 .bind(most)
                 .execute(&mut *tx)
                 .await?;
+            sqlx::query(&self.statements.prune_line)
+                .execute(&mut *tx)
+                .await?;
         }
         tx.commit().await?;
         connection.done();

@@ -7,7 +7,6 @@ use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
 use tokio::time::{sleep, timeout};
 
 use crate::lease::OwnerToken;
-use crate::store::Wake;
 
 /// How long the announcement of our own may take to come back.
 const PROBE: Duration = Duration::from_secs(5);
@@ -15,12 +14,22 @@ const FIRST_RETRY: Duration = Duration::from_millis(200);
 /// Where LISTEN does not work at all, asking again must cost nothing that counts.
 const LAST_RETRY: Duration = Duration::from_secs(60);
 
+/// What a listener hears.
+pub(super) enum Heard<'a> {
+    /// An announcement.
+    Said(&'a str),
+    /// Announcements arrive from now on.
+    Live,
+    /// They do not for the time being.
+    Deaf,
+}
+
 /// Listens for ever, and reconnects.
 pub(super) async fn watch(
     options: PgConnectOptions,
     pool: PgPool,
     channel: String,
-    wake: Box<dyn Fn(Wake) + Send + Sync>,
+    hear: impl Fn(Heard<'_>) + Send + Sync,
 ) {
     let mut retry = FIRST_RETRY;
     let mut warned = false;
@@ -30,9 +39,9 @@ pub(super) async fn watch(
                 retry = FIRST_RETRY;
                 warned = false;
                 // What was announced before this moment may have been missed: look once more.
-                wake(Wake::Live);
-                while let Ok(Some(_)) = listener.try_recv().await {
-                    wake(Wake::Work);
+                hear(Heard::Live);
+                while let Ok(Some(announced)) = listener.try_recv().await {
+                    hear(Heard::Said(announced.payload()));
                 }
                 tracing::debug!("the listening connection was lost");
             }
@@ -43,7 +52,7 @@ pub(super) async fn watch(
                 warned = true;
             }
         }
-        wake(Wake::Deaf);
+        hear(Heard::Deaf);
         sleep(retry).await;
         retry = (retry * 2).min(LAST_RETRY);
     }

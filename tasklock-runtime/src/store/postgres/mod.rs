@@ -31,11 +31,12 @@ use super::schema::{self, Dialect, Names};
 use super::sql::{SqlRenewer, retried, store_error, store_verbs};
 use super::{
     Acquire, Acquired, Cancelled, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, Job,
-    JobQuery, JobRow, NewJob, Pausable, Renewer, Retried, Steer, Store, StoreFuture, Triggered,
-    Wake,
+    JobQuery, JobRow, NewJob, News, Pausable, Renewer, Retried, Steer, Store, StoreFuture,
+    Triggered, Wake,
 };
 use crate::error::{Error, StoreError, StoreErrorKind};
 use crate::lease::{Anchor, LeaseKey, OwnerToken};
+use listen::Heard;
 use statements::Statements;
 
 const CONNECTIONS: u32 = 4;
@@ -150,12 +151,41 @@ impl PgStore {
         &self,
         wake: Box<dyn Fn(Wake) + Send + Sync>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let channel = self.statements.channel.clone();
+        self.listener(&self.statements.channel, move |heard| {
+            wake(match heard {
+                Heard::Said(_) => Wake::Work,
+                Heard::Live => Wake::Live,
+                Heard::Deaf => Wake::Deaf,
+            });
+        })
+    }
+
+    fn lease_watcher(
+        &self,
+        hear: Box<dyn Fn(News) + Send + Sync>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        self.listener(&self.statements.lease_channel, move |heard| match heard {
+            // As the statements say it. Anything else is another listener's look for itself.
+            Heard::Said(said) => match (said.strip_prefix('t'), said.strip_prefix('n')) {
+                (Some(ticket), _) => hear(News::Turn(ticket.to_owned())),
+                (_, Some(name)) => hear(News::Free(name.to_owned())),
+                _ => {}
+            },
+            Heard::Live => hear(News::Live),
+            Heard::Deaf => hear(News::Deaf),
+        })
+    }
+
+    fn listener(
+        &self,
+        channel: &str,
+        hear: impl Fn(Heard<'_>) + Send + Sync + 'static,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(listen::watch(
             self.options.clone(),
             self.pool.clone(),
-            channel,
-            wake,
+            channel.to_owned(),
+            hear,
         ))
     }
 }

@@ -6,10 +6,10 @@ use sqlx::{PgConnection, Postgres, Transaction};
 
 use super::PgStore;
 use super::beat::announce;
-use super::named::take;
+use super::named::More;
 use super::statements::Statements;
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{Taken, Takings, Text};
+use crate::store::sql::{Taken, Takings};
 use crate::store::{Acquire, Claim, ClaimRequest};
 
 /// The most jobs that one claim parks beside those that it has met.
@@ -37,19 +37,19 @@ impl PgStore {
         if !inherited.is_empty() {
             let (wanted, before): (Vec<Acquire>, Vec<OwnerToken>) = inherited.into_iter().unzip();
             let before = before.iter().map(|owner| owner.as_str().to_owned());
-            let mut granted: HashMap<String, LeaseKey> = HashMap::new();
             let wanted: Vec<&Acquire> = wanted.iter().collect();
-            let more = super::named::More::Before(before.collect());
-            take(tx, &statements.inherit, &wanted, more, &mut granted).await?;
-            for (name, key) in granted {
+            let before = More::Before(before.collect());
+            for (name, key) in statements
+                .take(tx, &statements.inherit, &wanted, before)
+                .await?
+            {
                 takings.grant(name, key);
             }
         }
         let mut wanted = takings.wanted();
         wanted.retain(|wanted| !takings.is_granted(&wanted.name));
         if !wanted.is_empty() {
-            let (granted, _) = self.acquire_in(tx, &wanted).await?;
-            for (name, key) in granted {
+            for (name, key) in statements.acquire_in(tx, &wanted).await? {
                 takings.grant(name, key);
             }
         }
@@ -87,46 +87,54 @@ impl PgStore {
 }
 
 impl Statements {
-    /// Of these leases, given back or not ours any more: what waits for their names falls due, if they are free.
+    /// These leases were given back, or are not ours any more: whoever waits for their names is told, and the jobs that
+    /// are parked for them fall due.
     ///
     /// Outside of the transaction that gave them back, and after it: so does a claim that has parked jobs look again
-    /// after its commit. Each writes before it reads, and so one of the two sees the other.
-    pub(super) async fn unpark(
-        &self,
-        connection: &mut PgConnection,
-        leases: &[i64],
-    ) -> Result<(), sqlx::Error> {
-        let unparked: i64 = sqlx::query_scalar(&self.unpark)
+    /// after its commit. Each writes before it reads, and so one of the two sees the other. What fails here is found at
+    /// the next sweep, and at the next try of whoever waits.
+    pub(super) async fn free(&self, connection: &mut PgConnection, leases: &[i64]) {
+        let told: Result<i64, _> = sqlx::query_scalar(&self.free)
             .bind(leases)
-            .fetch_one(&mut *connection)
-            .await?;
-        self.tell(connection, unparked).await
+            .bind(&self.lease_channel)
+            .bind(&self.channel)
+            .fetch_one(connection)
+            .await;
+        noted(told);
     }
 
-    pub(super) async fn unpark_names(
-        &self,
-        connection: &mut PgConnection,
-        names: &[String],
-    ) -> Result<(), sqlx::Error> {
-        let unparked: i64 = sqlx::query_scalar(&self.unpark_names)
+    pub(super) async fn free_names(&self, connection: &mut PgConnection, names: &[&str]) {
+        let told: Result<i64, _> = sqlx::query_scalar(&self.free_names)
+            .bind(names)
+            .bind(&self.lease_channel)
+            .bind(&self.channel)
+            .fetch_one(connection)
+            .await;
+        noted(told);
+    }
+
+    /// The names that a claim has found busy. The caller looks again by itself.
+    pub(super) async fn unpark(&self, connection: &mut PgConnection, names: &[String]) {
+        let unparked = sqlx::query_scalar(&self.unpark)
             .bind(names)
             .fetch_one(&mut *connection)
-            .await?;
-        self.tell(connection, unparked).await
+            .await;
+        noted(unparked);
     }
 
     pub(super) async fn sweep(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-        let sweep: &Text = &self.sweep;
-        let unparked: i64 = sqlx::query_scalar(sweep)
+        let unparked: i64 = sqlx::query_scalar(&self.sweep)
             .fetch_one(&mut *connection)
             .await?;
-        self.tell(connection, unparked).await
-    }
-
-    async fn tell(&self, connection: &mut PgConnection, unparked: i64) -> Result<(), sqlx::Error> {
         if unparked > 0 {
             announce(connection, self).await?;
         }
         Ok(())
+    }
+}
+
+fn noted(told: Result<i64, sqlx::Error>) {
+    if let Err(error) = told {
+        tracing::debug!("those who wait for names are not told: {error}");
     }
 }

@@ -101,8 +101,7 @@ impl PgStore {
         fault::at("claim to be committed");
         tx.commit().await?;
         if !busy.is_empty() {
-            // It is committed, whatever becomes of this: the next sweep looks again.
-            let _ = self.statements.unpark_names(&mut connection, &busy).await;
+            self.statements.unpark(&mut connection, &busy).await;
         }
         connection.done();
         Ok(ClaimBatch {
@@ -169,13 +168,13 @@ impl PgStore {
         let resources = finishes.iter().filter_map(|end| end.resource.as_ref());
         let resources = Keys::of(resources);
         if !resources.jobs.is_empty() {
-            let released: Vec<i64> = sqlx::query_scalar(&self.statements.release)
+            let released: Vec<(i64, bool)> = sqlx::query_as(&self.statements.release)
                 .bind(&resources.jobs)
                 .bind(&resources.fences)
                 .bind(&resources.owners)
                 .fetch_all(&mut *tx)
                 .await?;
-            finished.extend(released);
+            finished.extend(released.iter().map(|(id, _)| *id));
         }
         sqlx::query(&self.statements.drop_beats)
             .bind(&finished)
@@ -187,11 +186,7 @@ impl PgStore {
         fault::at("end to be committed");
         tx.commit().await?;
         if !resources.jobs.is_empty() {
-            // It is committed, whatever becomes of this: the next sweep looks again.
-            let _ = self
-                .statements
-                .unpark(&mut connection, &resources.jobs)
-                .await;
+            self.statements.free(&mut connection, &resources.jobs).await;
         }
         connection.done();
         fault::at("end committed");

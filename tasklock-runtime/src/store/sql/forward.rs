@@ -52,6 +52,19 @@ macro_rules! store_verbs {
                 Box::pin(async move { retried!(self, "acquire leases", self.acquire_once(wanted)) })
             }
 
+            fn leave<'a>(&'a self, name: &'a str, ticket: &'a OwnerToken) -> StoreFuture<'a, ()> {
+                Box::pin(async move {
+                    retried!(idempotent self, "leave a line", self.leave_once(name, ticket))
+                })
+            }
+
+            fn watch_leases(
+                &self,
+                hear: Box<dyn Fn(News) + Send + Sync>,
+            ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+                self.lease_watcher(hear)
+            }
+
             fn finish<'a>(&'a self, ends: &'a [Finish]) -> StoreFuture<'a, Vec<i64>> {
                 Box::pin(async move { retried!(self, "finish", self.finish_once(ends)) })
             }

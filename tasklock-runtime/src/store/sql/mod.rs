@@ -33,6 +33,7 @@ pub(super) struct Text(Arc<str>);
 
 impl From<String> for Text {
     fn from(text: String) -> Self {
+        debug_assert!(!text.contains('{'), "a placeholder is left: {text}");
         Self(text.into())
     }
 }

@@ -45,6 +45,7 @@ impl<'a> Takings<'a> {
                     owner: self.request.token.clone(),
                     worker: self.request.worker.clone(),
                     ttl: self.ttl_of(&taken.claim),
+                    ticket: None,
                 });
             }
         }

@@ -47,12 +47,13 @@ const PARK: &str = "parked_due = coalesce(due_at, {now}), due_at = NULL,
 
 const PARKED: &str = "state = 'ready' AND parked_rank IS NOT NULL";
 
-/// Of the resources `n` that nobody holds: the first parked job of each task falls due again, unless one is due
+/// Of the resources `n` that nobody holds or waits for: the first parked job of each task falls due again, unless one is due
 /// already. More than one task may wait for a name, and one that is paused must not hold up the others.
 const UNPARK: &str = "f (name) AS MATERIALIZED (
     SELECT n.name FROM n WHERE n.name IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM {p}job l WHERE l.task = '{leases}' AND l.unique_key = n.name
           AND l.state = 'running' AND l.lock_until >= {now})
+      AND NOT EXISTS (SELECT 1 FROM {p}waiter w WHERE w.name = n.name AND w.alive_until > {now})
 ), g (name, task) AS (
     SELECT f.name, (SELECT min(task) FROM {p}job WHERE {parked} AND resource = f.name) FROM f
     UNION ALL

@@ -41,8 +41,8 @@ use super::schema::{self, Dialect, Names};
 use super::sql::{SqlRenewer, retried, store_verbs};
 use super::{
     Acquire, Acquired, Cancelled, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, Job,
-    JobQuery, JobRow, NewJob, Pausable, Renewer, Retried, Steer, Store, StoreFuture, Triggered,
-    Wake,
+    JobQuery, JobRow, NewJob, News, Pausable, Renewer, Retried, Steer, Store, StoreFuture,
+    Triggered, Wake,
 };
 use crate::error::{Error, StoreError, StoreErrorKind};
 use crate::lease::{Anchor, LeaseKey, OwnerToken};
@@ -221,6 +221,15 @@ impl SqliteStore {
         wake: Box<dyn Fn(Wake) + Send + Sync>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(watch::watch(self.options.clone(), wake))
+    }
+}
+
+impl SqliteStore {
+    fn lease_watcher(
+        &self,
+        hear: Box<dyn Fn(News) + Send + Sync>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        self.watcher(Box::new(move |wake| hear(wake.into())))
     }
 }
 

@@ -49,7 +49,7 @@ WITH k AS (
 DELETE FROM {s}{p}job j USING k WHERE j.id = k.id
 RETURNING j.id";
 
-/// $1 ids, $2 fences, $3 owners
+/// $1 ids, $2 fences, $3 owners. Answers the ids, and which are named leases.
 pub(super) const RELEASE: &str = "
 WITH k AS (
     SELECT j.id FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS e(id, fence, owner)
@@ -63,7 +63,7 @@ SET state = CASE WHEN {to_cancel} AND j.task <> '{leases}' THEN 'cancelled' ELSE
     finished_at = CASE WHEN {to_cancel} THEN clock_timestamp() ELSE j.finished_at END,
     lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = greatest(j.attempt, 1) - 1
 FROM k WHERE j.id = k.id
-RETURNING j.id";
+RETURNING j.id, j.task = '{leases}' AS named";
 
 /// $1 ids
 pub(super) const DROP_BEATS: &str = "DELETE FROM {s}{p}heartbeat WHERE job_id = ANY($1::bigint[])";

@@ -56,17 +56,18 @@ pub(super) struct Statements {
     pub(super) guard_to_complete: Text,
     pub(super) complete: Text,
     pub(super) by_token: Text,
-    pub(super) acquire_free: Text,
-    pub(super) acquire_new: Text,
+    pub(super) acquire: Text,
     pub(super) lock_expired_names: Text,
     pub(super) take_expired_names: Text,
-    pub(super) held: Text,
+    pub(super) leave: Text,
+    pub(super) prune_line: Text,
     pub(super) inherit: Text,
     pub(super) put_back: Text,
     pub(super) park: Text,
     pub(super) assign: Text,
+    pub(super) free: Text,
+    pub(super) free_names: Text,
     pub(super) unpark: Text,
-    pub(super) unpark_names: Text,
     pub(super) sweep: Text,
     pub(super) identity: Text,
     pub(super) declare: Text,
@@ -87,8 +88,10 @@ pub(super) struct Statements {
     pub(super) prune_beats: Text,
     pub(super) job: Text,
     pub(super) jobs: Text,
-    /// What announcements are sent on.
+    /// What announcements of work are sent on.
     pub(super) channel: String,
+    /// What those of names are sent on.
+    pub(super) lease_channel: String,
 }
 
 impl Statements {
@@ -111,17 +114,18 @@ impl Statements {
             guard_to_complete: fill(&format!("{} FOR NO KEY UPDATE", lease::GUARD)),
             complete: fill(lease::COMPLETE),
             by_token: fill(lease::BY_TOKEN),
-            acquire_free: fill(named::ACQUIRE_FREE),
-            acquire_new: fill(named::ACQUIRE_NEW),
+            acquire: fill(named::ACQUIRE),
             lock_expired_names: fill(named::LOCK_EXPIRED_NAMES),
             take_expired_names: fill(named::TAKE_EXPIRED_NAMES),
-            held: fill(named::HELD),
+            leave: fill(named::LEAVE),
+            prune_line: fill(named::PRUNE_LINE),
             inherit: fill(resources::INHERIT),
             put_back: fill(resources::PUT_BACK),
             park: fill(resources::PARK),
             assign: fill(resources::ASSIGN),
+            free: fill(resources::FREE),
+            free_names: fill(resources::FREE_NAMES),
             unpark: fill(resources::UNPARK),
-            unpark_names: fill(resources::UNPARK_NAMES),
             sweep: fill(resources::SWEEP),
             identity: fill("SELECT id FROM {s}{p}store"),
             declare: fill(jobs::DECLARE),
@@ -145,12 +149,17 @@ impl Statements {
             prune_beats: fill(jobs::PRUNE_BEATS),
             job: fill(&jobs::job()),
             jobs: fill(&jobs::jobs()),
-            channel: match names.schema() {
-                // Schema and prefix are at most 40 bytes each, a channel's name 63.
-                Some(schema) => short(&format!("{schema}.{}", names.fill("{p}job"))),
-                None => names.fill("{p}job"),
-            },
+            channel: channel(names, "{p}job"),
+            lease_channel: channel(names, "{p}lease"),
         }
+    }
+}
+
+fn channel(names: &Names, name: &str) -> String {
+    match names.schema() {
+        // Schema and prefix are at most 40 bytes each, a channel's name 63.
+        Some(schema) => short(&format!("{schema}.{}", names.fill(name))),
+        None => names.fill(name),
     }
 }
 

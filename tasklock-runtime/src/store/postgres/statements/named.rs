@@ -1,31 +1,55 @@
 //! Named leases.
 
-/// $1 names, $2 owners, $3 ttls in µs, $4 worker. Free ones.
-pub(super) const ACQUIRE_FREE: &str = "
-WITH k AS MATERIALIZED (
-    SELECT j.id, a.owner, a.ttl
-    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS a(name, owner, ttl)
-    JOIN {s}{p}job j ON j.task = '{leases}' AND j.unique_key = a.name
+/// $1 names, $2 owners, $3 ttls in µs, $4 worker, $5 tickets. All but takeovers, in one statement: a row that is free, or a
+/// new one, for who is first in the line (`f`); who gets none and has a ticket takes a place in it. Rows that somebody
+/// has locked are stepped over. Answers for how long each is still held, or kept for another ticket, in µs, and whether
+/// the latter. The last column is there for what it does: a lease that a crash of the server takes back would give its
+/// fence out twice.
+pub(super) const ACQUIRE: &str = "
+WITH a AS MATERIALIZED (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $5::text[]) AS a(name, owner, ttl, ticket)
+), f AS MATERIALIZED (
+    SELECT a.name, w.ticket, w.alive_until FROM a CROSS JOIN LATERAL ({first_in_line}) w
+    WHERE a.ticket IS DISTINCT FROM w.ticket
+), o AS MATERIALIZED (
+    SELECT a.* FROM a WHERE NOT EXISTS (SELECT FROM f WHERE f.name = a.name)
+), k AS MATERIALIZED (
+    SELECT j.id, o.owner, o.ttl FROM o JOIN {s}{p}job j ON j.task = '{leases}' AND j.unique_key = o.name
     WHERE j.state = 'ready' AND {claimable} ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
 ), c AS (
-UPDATE {s}{p}job j SET {acquired}
-FROM k WHERE j.id = k.id
-RETURNING j.id, j.unique_key AS name, j.fence, j.lock_owner AS owner
-), {stray} SELECT * FROM c";
-
-/// As above. Those that have no row yet; asked first, for a conflict would use an id up.
-pub(super) const ACQUIRE_NEW: &str = "
-INSERT INTO {s}{p}job (task, unique_key, state, lock_owner, lock_worker, lock_until, fence, attempt,
-    claimed_at)
-SELECT '{leases}', a.name, 'running', a.owner, $4,
-    clock_timestamp() + a.ttl * interval '1 microsecond', nextval('{s}{p}lease_fence'), 1,
-    clock_timestamp()
-FROM unnest($1::text[], $2::text[], $3::bigint[]) AS a(name, owner, ttl)
-WHERE NOT EXISTS (SELECT FROM {s}{p}job o WHERE o.task = '{leases}' AND o.unique_key = a.name
-    AND o.state IN ('ready', 'running'))
-ORDER BY a.name
-{taken} DO NOTHING
-RETURNING id, unique_key AS name, fence, lock_owner AS owner";
+    UPDATE {s}{p}job j SET {acquired}
+    FROM k WHERE j.id = k.id
+    RETURNING j.id, j.unique_key AS name, j.fence, j.lock_owner AS owner
+), {stray}, n AS (
+    INSERT INTO {s}{p}job (task, unique_key, state, lock_owner, lock_worker, lock_until, fence, attempt,
+        claimed_at)
+    SELECT '{leases}', o.name, 'running', o.owner, $4,
+        clock_timestamp() + o.ttl * interval '1 microsecond', nextval('{s}{p}lease_fence'), 1,
+        clock_timestamp()
+    FROM o
+    WHERE NOT EXISTS (SELECT FROM {s}{p}job j WHERE j.task = '{leases}' AND j.unique_key = o.name
+        AND j.state IN ('ready', 'running'))
+    ORDER BY o.name
+    {taken} DO NOTHING
+    RETURNING id, unique_key AS name, fence, lock_owner AS owner
+), g AS MATERIALIZED (
+    SELECT * FROM c UNION ALL SELECT * FROM n
+), d AS (
+    DELETE FROM {s}{p}waiter w USING a, g WHERE g.name = a.name AND w.ticket = a.ticket
+), l AS (
+    INSERT INTO {s}{p}waiter AS w (name, ticket, alive_until)
+    SELECT a.name, a.ticket, clock_timestamp() + {patience} FROM a
+    WHERE a.ticket IS NOT NULL AND NOT EXISTS (SELECT FROM g WHERE g.name = a.name)
+    ON CONFLICT (ticket) DO UPDATE SET alive_until = excluded.alive_until
+)
+SELECT a.name, g.id, g.fence, g.owner, coalesce(
+    (SELECT {until} - {now}
+     FROM {s}{p}job j LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence
+     WHERE j.task = '{leases}' AND j.unique_key = a.name AND j.state = 'running'),
+    {patient}) AS left_us, f.ticket IS NOT NULL AS ahead,
+    (SELECT set_config('synchronous_commit', 'local', true)
+     WHERE current_setting('synchronous_commit') = 'off') AS durable
+FROM a LEFT JOIN g ON g.name = a.name LEFT JOIN f ON f.name = a.name";
 
 /// $1 names. Those whose lease has expired, as far as this snapshot knows.
 pub(super) const LOCK_EXPIRED_NAMES: &str = "
@@ -48,8 +72,9 @@ WHERE j.unique_key = k.name AND j.task = '{leases}' AND j.id = ANY($5::bigint[])
 RETURNING j.id, j.unique_key AS name, j.fence, j.lock_owner AS owner
 ), {stray} SELECT * FROM c";
 
-/// $1 names. How long each is still held, in µs.
-pub(super) const HELD: &str = "
-SELECT j.unique_key AS name, {until} - {now} AS left_us
-FROM {s}{p}job j LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence
-WHERE j.task = '{leases}' AND j.unique_key = ANY($1::text[]) AND j.state = 'running'";
+/// $1 tickets.
+pub(super) const LEAVE: &str = "DELETE FROM {s}{p}waiter WHERE ticket = ANY($1::text[])";
+
+/// Whoever has died long ago.
+pub(super) const PRUNE_LINE: &str =
+    "DELETE FROM {s}{p}waiter WHERE alive_until < clock_timestamp() - interval '1 minute'";

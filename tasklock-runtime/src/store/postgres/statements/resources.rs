@@ -30,15 +30,16 @@ WITH k AS (
 )
 UPDATE {s}{p}job j SET {park} FROM k WHERE j.id = k.id";
 
-/// $1 ids of named leases that were given back.
-pub(super) const UNPARK: &str = "
+/// $1 ids of named leases that were given back, $2 channel of names, $3 channel of work. What is parked for them falls
+/// due; who is first in the line is told, or else the name is.
+pub(super) const FREE: &str = "
 WITH RECURSIVE n(name) AS (
     SELECT j.unique_key FROM {s}{p}job j WHERE j.id = ANY($1::bigint[]) AND j.task = '{leases}'
-), {unpark}";
+), {unpark}, {told}";
 
-/// $1 names.
-pub(super) const UNPARK_NAMES: &str = "
-WITH RECURSIVE n(name) AS (SELECT unnest($1::text[])), {unpark}";
+/// $1 names, $2 and $3 as above.
+pub(super) const FREE_NAMES: &str = "
+WITH RECURSIVE n(name) AS (SELECT unnest($1::text[])), {unpark}, {told}";
 
 /// All resources that jobs are parked for: a step of the index each.
 pub(super) const SWEEP: &str = "
@@ -47,7 +48,11 @@ WITH RECURSIVE n(name) AS (
     UNION ALL
     SELECT (SELECT j.resource FROM {s}{p}job j WHERE {parked} AND j.resource > n.name
         ORDER BY j.resource LIMIT 1) FROM n WHERE n.name IS NOT NULL
-), {unpark}";
+), {unpark} SELECT count(*) FROM u";
+
+/// $1 names. Of those that a claim has found busy.
+pub(super) const UNPARK: &str = "
+WITH RECURSIVE n(name) AS (SELECT unnest($1::text[])), {unpark} SELECT count(*) FROM u";
 
 /// $1 id, $2 fence, $3 owner, $4 name.
 pub(super) const ASSIGN: &str = "

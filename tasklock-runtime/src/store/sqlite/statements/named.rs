@@ -22,7 +22,24 @@ WHERE NOT EXISTS (SELECT 1 FROM {p}job WHERE task = '{leases}' AND unique_key = 
     AND state IN ('ready', 'running'))
 RETURNING id, fence";
 
-/// ?1 name. How long it is still held, in µs.
+/// ?1 name, ?2 owner of before. How long it is still held, in µs, and whether by that one.
 pub(super) const HELD: &str = "
-SELECT {until} - {now} FROM {p}job
+SELECT {until} - {now}, coalesce(lock_owner = ?2, false) FROM {p}job
 WHERE task = '{leases}' AND unique_key = ?1 AND state = 'running'";
+
+/// ?1 name, ?2 ticket or NULL. Who is first in the line, how long that place lasts, and how long our own.
+pub(super) const LINE: &str = "
+SELECT w.ticket, w.alive_until - {now},
+    (SELECT o.alive_until - {now} FROM {p}waiter o WHERE o.ticket = ?2)
+FROM {p}waiter w WHERE w.name = ?1 AND w.alive_until > {now} ORDER BY w.id LIMIT 1";
+
+/// ?1 name, ?2 ticket, ?3 how long in µs
+pub(super) const STAND: &str = "
+INSERT INTO {p}waiter (name, ticket, alive_until) VALUES (?1, ?2, {now} + ?3)
+ON CONFLICT (ticket) DO UPDATE SET alive_until = excluded.alive_until";
+
+/// ?1 ticket
+pub(super) const LEAVE: &str = "DELETE FROM {p}waiter WHERE ticket = ?1";
+
+/// Whoever has died long ago.
+pub(super) const PRUNE_LINE: &str = "DELETE FROM {p}waiter WHERE alive_until < {now} - 60000000";

@@ -20,6 +20,10 @@ WITH RECURSIVE n (name) AS (
     WHERE id IN (SELECT value FROM json_each(?1)) AND task = '{leases}'
 ), {unpark}";
 
+/// ?1 names.
+pub(super) const UNPARK_NAMES: &str = "
+WITH RECURSIVE n (name) AS (SELECT value FROM json_each(?1)), {unpark}";
+
 /// All resources that jobs are parked for: a step of the index each.
 pub(super) const SWEEP: &str = "
 WITH RECURSIVE n (name) AS (

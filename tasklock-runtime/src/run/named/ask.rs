@@ -1,0 +1,166 @@
+//! Asking the store once, and what becomes of its answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tasklock_grammar::Timing;
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+use super::guard::Held;
+use super::{CALL, LeaseGuard, LeaseRequest};
+use crate::error::{Error, StoreError};
+use crate::lease::{
+    Anchor, Completing, ContextParts, LeaseContext, LeaseKey, LeaseStatus, Moment, OwnerToken,
+    Trust,
+};
+use crate::run::heartbeat::{Heartbeat, Kept};
+use crate::store::{Acquire, Acquired, Finish, Store};
+use crate::task::{Next, OnLost, Outcome, Then};
+
+impl LeaseRequest {
+    /// Asks the store once; answers the guard, or for how long somebody else has the lease.
+    pub(super) async fn ask(
+        &self,
+        timing: &Timing,
+        ticket: Option<&OwnerToken>,
+        call: Duration,
+    ) -> Result<Result<LeaseGuard, Duration>, Error> {
+        let store = self.heart.store();
+        let heartbeat = self.heart.beat()?;
+        let wanted = Acquire {
+            name: self.name.clone(),
+            owner: OwnerToken::fresh(),
+            worker: self.worker.clone(),
+            ttl: timing.ttl,
+            ticket: ticket.cloned(),
+        };
+        let doubt = Doubt {
+            store: Arc::clone(store),
+            owner: Some(wanted.owner.clone()),
+        };
+        let _turn = self.heart.turn().await;
+        let sent = self.heart.clock().now();
+        let answer = timeout(call, store.acquire(std::slice::from_ref(&wanted))).await;
+        let answer = match answer {
+            Ok(answer) => answer?,
+            Err(_) => {
+                return Err(StoreError::no_answer(store.name(), "acquire a lease", call).into());
+            }
+        };
+        match answer.into_iter().next() {
+            Some(Acquired::Granted(key)) => {
+                let guard = self.grant(key, timing, sent, heartbeat);
+                doubt.resolved();
+                if guard.check().is_err() {
+                    // It came too late to be trusted: dropping it gives it back.
+                    return Ok(Err(Duration::ZERO));
+                }
+                Ok(Ok(guard))
+            }
+            Some(Acquired::Held(left)) => {
+                doubt.resolved();
+                Ok(Err(left))
+            }
+            None => {
+                doubt.resolved();
+                Ok(Err(Duration::ZERO))
+            }
+        }
+    }
+
+    fn grant(
+        &self,
+        key: LeaseKey,
+        timing: &Timing,
+        sent: Moment,
+        heartbeat: Arc<Heartbeat>,
+    ) -> LeaseGuard {
+        let trust = Trust::of(timing);
+        let clock = self.heart.clock();
+        let mut status = LeaseStatus::held(trust.deadline(sent), Arc::clone(clock));
+        let run = self.run.as_ref().map(LeaseContext::parts);
+        if let Some(run) = run {
+            status = status.within(Arc::clone(&run.status));
+        }
+        let status = Arc::new(status);
+        let name: Arc<str> = self.name.as_str().into();
+        let keeping = heartbeat.keep(Kept {
+            task: Arc::clone(&name),
+            key: key.clone(),
+            resource: None,
+            ttl: timing.ttl,
+            heartbeat: timing.heartbeat,
+            trust,
+            on_lost: OnLost::Signal,
+            status: Arc::clone(&status),
+            granted: sent,
+        });
+        let context = LeaseContext::new(ContextParts {
+            fence_name: self.fence_name().into(),
+            task: name,
+            key: key.clone(),
+            attempt: 1,
+            scheduled_for: Timestamp::now(),
+            status: Arc::clone(&status),
+            shutdown: self.shutdown.clone(),
+            renewals: heartbeat.renewals(),
+            ttl: timing.ttl,
+            anchors: self.anchors(key, timing.ttl),
+            resource: None,
+            home: self.heart.clone(),
+            completion: Completing::default(),
+        });
+        LeaseGuard(Arc::new(Held {
+            context,
+            status,
+            keeping: Some(keeping),
+            ttl: timing.ttl,
+            heart: Arc::clone(&self.heart),
+            _heartbeat: heartbeat,
+        }))
+    }
+
+    /// Its own row, and those of the run that it is for.
+    fn anchors(&self, key: LeaseKey, ttl: Duration) -> Vec<Arc<Anchor>> {
+        // A transaction that completes it gives it back.
+        let end = Finish {
+            key,
+            then: Then::Slot(Next::Dormant),
+            outcome: Outcome::Succeeded.as_str(),
+            error: None,
+            hold: None,
+            frees_place: false,
+            resource: None,
+        };
+        let own = self.heart.store().anchor(end, ttl);
+        let run = self.run.as_ref().map(LeaseContext::parts);
+        let run = run.map(|run| run.anchors.clone()).unwrap_or_default();
+        std::iter::once(own).chain(run).collect()
+    }
+}
+
+/// An acquisition whose answer is not known: what it may have taken is given back, if a runtime is there to do it.
+struct Doubt {
+    store: Arc<dyn Store>,
+    owner: Option<OwnerToken>,
+}
+
+impl Doubt {
+    fn resolved(mut self) {
+        self.owner = None;
+    }
+}
+
+impl Drop for Doubt {
+    fn drop(&mut self) {
+        let (Some(owner), Ok(runtime)) = (self.owner.take(), Handle::try_current()) else {
+            return;
+        };
+        let store = Arc::clone(&self.store);
+        runtime.spawn(async move {
+            let _ = timeout(CALL, store.abandon(&owner)).await;
+        });
+    }
+}
