@@ -10,6 +10,7 @@ mod row;
 mod workers;
 
 pub use both::{alone, beside};
+pub use database::Database;
 pub use figures::{print, spread};
 pub use handler::{Guard, nothing, say, url};
 pub use place::Place;

@@ -3,6 +3,9 @@
 #[macro_use]
 extern crate tasklock_tests;
 
+mod locks;
+mod waiting;
+
 use std::time::Duration;
 
 use tasklock_runtime::{Client, CommitError, LeaseGuard, LeaseLost};
@@ -24,7 +27,22 @@ on_both! {
     beside: who_waits_in_vain_gets_none,
     beside: a_dropped_acquisition_leaves_nothing_behind,
     beside: what_can_be_no_lease_is_refused,
+    alone: sixteen_get_it_by_turns_and_ask_twice,
+    beside: who_stops_waiting_makes_room_at_once,
+    beside: a_dropped_wait_leaves_nothing_behind,
+    beside: a_lock_of_a_run_ends_with_it,
+    beside: a_lock_commits_while_both_are_held,
+    beside: a_lock_is_waited_for_while_the_run_lasts,
 }
+
+use locks::{
+    a_lock_commits_while_both_are_held, a_lock_is_waited_for_while_the_run_lasts,
+    a_lock_of_a_run_ends_with_it,
+};
+use waiting::{
+    a_dropped_wait_leaves_nothing_behind, sixteen_get_it_by_turns_and_ask_twice,
+    who_stops_waiting_makes_room_at_once,
+};
 
 async fn client(place: &Place) -> Client {
     place.migrate().await;
