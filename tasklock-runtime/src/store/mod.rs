@@ -53,6 +53,17 @@
 //! *Suspects.* Rows that expired together were held by one process, and one of them may have taken it down: those
 //! with more than half of the crashes that they may have are taken over a few at a time (`run/suspects.rs`).
 //!
+//! *Resources.* A row that needs a second lease gets it in the same transaction, by the statements of **acquire**, with
+//! the claim's own token. A row that does not get it is put back and **parked**: its due time moves to another column,
+//! so that it is no due row any more, and thousands of them cost a claim nothing. With it go the next ones that are due and
+//! need the same name. When the name is given back, the first parked row of each task falls due again. On Postgres the
+//! two transactions may overlap: whoever gives back looks for parked rows after its commit, and whoever parks looks at
+//! the name after its own, so one of them sees the other (each writes before it reads). A holder that dies tells
+//! nobody, and a process may die between commit and look: so a claim sweeps over the names that jobs are parked for, once
+//! a second while there are any. A row that is taken over inherits the name from the run before, by its token, whatever
+//! that row's expiry says: the two leases of a run are one belief, which has ended. **finish** gives the name back
+//! in the same transaction; where its row is locked just then, it is tried again.
+//!
 //! **renew**: one statement for up to 500 leases. It locks the job row in a shared mode, skips those
 //! that it cannot lock, never waits, and never moves an expiry backwards. Postgres:
 //! `FOR KEY SHARE SKIP LOCKED` and an upsert of the side rows; MariaDB: `LOCK IN SHARE MODE SKIP
@@ -85,9 +96,9 @@
 //! lock; one script on Redis.
 //!
 //! **acquire**: a named lease is a row of the job table, of a task that nobody can have; see `named.rs`. Its renewal,
-//! its guard and its release are those of any job. Postgres: the free rows, `FOR UPDATE SKIP LOCKED`; then an `INSERT`
-//! of what is missing; then the expired ones in two statements, all in one transaction. SQLite: the same in one `BEGIN
-//! IMMEDIATE`. What is left is read, to say for how long it is held.
+//! its guard and its release are those of any job. Postgres: the free rows, `FOR UPDATE SKIP LOCKED`, an `INSERT` of what is
+//! missing and a place in the line are one statement; what has expired is taken in two more, in a transaction. SQLite:
+//! all in one `BEGIN IMMEDIATE`, after a look that writes nothing.
 //!
 //! # Rows that this version did not write
 //!
