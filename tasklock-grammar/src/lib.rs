@@ -7,7 +7,7 @@
 //! - [`parse_duration`] and [`display_duration`]: `"1h30m"` and back
 //! - [`parse_backoff`]: the bounds of a growing delay, `"1s..10m"`
 //! - [`check_name`]: what a task or a named lease may be called
-//! - [`Timing`]: how `ttl`, `heartbeat` and `margin` must fit together
+//! - [`Timing`]: how `ttl`, `heartbeat` and `margin` must fit together, and a `stall` with them
 //!
 //! This is an implementation detail of tasklock: applications need not depend on it.
 
@@ -15,10 +15,12 @@ mod backoff;
 mod duration;
 mod mistake;
 mod name;
+mod stall;
 mod timing;
 
 pub use crate::backoff::parse_backoff;
 pub use crate::duration::{MAX_DURATION, MIN_BACKOFF, MIN_EVERY, display_duration, parse_duration};
 pub use crate::mistake::DurationError;
 pub use crate::name::{MAX_NAME_BYTES, NameError, check_name};
+pub use crate::stall::StallError;
 pub use crate::timing::{Timing, TimingError, TimingOption};

@@ -20,6 +20,9 @@ pub(crate) struct Options {
     pub(crate) ttl: Option<Given<Duration>>,
     pub(crate) heartbeat: Option<Given<Duration>>,
     pub(crate) margin: Option<Given<Duration>>,
+    /// The variant of the runtime's `Renew`.
+    pub(crate) renew: Option<Given<&'static str>>,
+    pub(crate) stall: Option<Given<Duration>>,
     pub(crate) every: Option<Given<Duration>>,
     pub(crate) after: Option<Given<Duration>>,
     pub(crate) timeout: Option<Given<Duration>>,
@@ -85,6 +88,8 @@ const KNOWN: &[Known] = known! {
     "ttl" = "\"30s\"" => ttl: Value::duration;
     "heartbeat" = "\"10s\"" => heartbeat: Value::duration;
     "margin" = "\"6s\"" => margin: Value::duration;
+    "renew" = "\"progress\"" => renew: |value: &Value<'_>| value.one_of(RENEW);
+    "stall" = "\"5m\"" => stall: Value::duration;
     "every" = "\"5m\"" => every: Value::duration;
     "after" = "\"5m\"" => after: Value::duration;
     "timeout" = "\"1h\"" => timeout: Value::duration;
@@ -109,10 +114,14 @@ const PRIORITIES: RangeInclusive<i64> = i16::MIN as i64..=i16::MAX as i64;
 
 const ON_LOST: &[(&str, &str)] = &[("abort", "Abort"), ("signal", "Signal"), ("exit", "Exit")];
 
-/// Options that are promised and not built yet: no user should look for a typing mistake.
-const PLANNED: &[&str] = &[
-    "alias", "cron", "tz", "jitter", "missed", "on_start", "renew", "stall",
+const RENEW: &[(&str, &str)] = &[
+    ("auto", "Auto"),
+    ("progress", "Progress"),
+    ("manual", "Manual"),
 ];
+
+/// Options that are promised and not built yet: no user should look for a typing mistake.
+const PLANNED: &[&str] = &["alias", "cron", "tz", "jitter", "missed", "on_start"];
 
 impl Options {
     pub(crate) fn parse(args: TokenStream, errors: &mut Vec<Error>) -> Self {

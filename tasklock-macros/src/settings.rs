@@ -20,6 +20,12 @@ pub(crate) fn settings(options: &Options) -> TokenStream {
     set("ttl_nanos", duration(&options.ttl));
     set("heartbeat_nanos", duration(&options.heartbeat));
     set("margin_nanos", duration(&options.margin));
+    let renew = value(&options.renew, |variant| {
+        let variant = format_ident!("{variant}");
+        quote! { #rt::__private::Renew::#variant }
+    });
+    set("renew", renew);
+    set("stall_nanos", duration(&options.stall));
     set("every_nanos", duration(&options.every));
     set("after_nanos", duration(&options.after));
     set("timeout_nanos", duration(&options.timeout));

@@ -12,6 +12,8 @@ use crate::value::template::needs_payload;
 pub(crate) fn check(options: &Options, handler: Option<&Handler>, errors: &mut Vec<Error>) {
     errors.extend(default_name(options, handler));
     errors.extend(timing(options));
+    errors.extend(manual_heartbeat(options));
+    errors.extend(stall(options));
     errors.extend(schedules(options));
     errors.extend(every(options));
     errors.extend(concurrency(options));
@@ -42,11 +44,7 @@ fn timing(options: &Options) -> Option<Error> {
     {
         return None;
     }
-    let [ttl, heartbeat, margin] = [&options.ttl, &options.heartbeat, &options.margin]
-        .map(|option| option.as_ref().map(|given| given.value));
-    let error = Timing::with_defaults(ttl, heartbeat, margin)
-        .check()
-        .err()?;
+    let error = lease_timing(options).check().err()?;
     let option = match error.option() {
         TimingOption::Ttl => &options.ttl,
         TimingOption::Heartbeat => &options.heartbeat,
@@ -57,6 +55,43 @@ fn timing(options: &Options) -> Option<Error> {
         .as_ref()
         .map_or_else(Span::call_site, |given| given.at);
     Some(Error::new(at, error))
+}
+
+fn lease_timing(options: &Options) -> Timing {
+    let [ttl, heartbeat, margin] = [&options.ttl, &options.heartbeat, &options.margin]
+        .map(|option| option.as_ref().map(|given| given.value));
+    Timing::with_defaults(ttl, heartbeat, margin)
+}
+
+/// Where the handler renews, nothing comes by itself.
+fn manual_heartbeat(options: &Options) -> Option<Error> {
+    let heartbeat = options.heartbeat.as_ref()?;
+    let message = "with `renew = \"manual\"` there is no heartbeat, the handler renews its lease by \
+                   `lease.renew()`: remove `heartbeat`, or `renew`";
+    let manual = options.renew.as_ref()?.value == "Manual";
+    manual.then(|| Error::new(heartbeat.key, message))
+}
+
+/// Somebody has to look at the handler's reports, and be able to tell silence from work.
+fn stall(options: &Options) -> Option<Error> {
+    let stall = options.stall.as_ref()?;
+    if options.is_wrong("renew") {
+        return None;
+    }
+    if options.renew.as_ref().map(|given| given.value) != Some("Progress") {
+        let message = "`stall` goes with `renew = \"progress\"`, which nobody else looks at: add that, \
+                       or remove `stall`";
+        return Some(Error::new(stall.key, message));
+    }
+    let unread = ["ttl", "heartbeat", "timeout"];
+    if unread.iter().any(|key| options.is_wrong(key)) {
+        return None;
+    }
+    let timeout = options.timeout.as_ref().map(|given| given.value);
+    let error = lease_timing(options)
+        .check_stall(stall.value, timeout)
+        .err()?;
+    Some(Error::new(stall.at, error))
 }
 
 /// At most one schedule.

@@ -4,7 +4,7 @@ pub use inventory;
 
 pub use crate::task::{
     Definition, ExtractError, FromRun, IntoOutcome, IsLease, Location, OnLost, Outcome,
-    Registration, Requirements, RunFuture, RunParts, blocking,
+    Registration, Renew, Requirements, RunFuture, RunParts, blocking,
 };
 
 /// What a job carries, or what is wrong with it.

@@ -69,7 +69,7 @@ pub use crate::client::{Client, Enqueue, EnqueueMany, Jobs};
 pub use crate::error::{Error, StoreError, StoreErrorKind};
 pub use crate::lease::{
     BootClock, Clock, CommitError, FenceError, FencedTransaction, GuardedTransaction, LeaseContext,
-    LeaseKey, LeaseLost, Moment, OwnerToken, RenewError, fence_table,
+    LeaseKey, LeaseLost, Moment, OwnerToken, Progress, RenewError, fence_table,
 };
 pub use crate::run::{LeaseGuard, LeaseRequest, LockError};
 pub use crate::runtime::{Runtime, RuntimeBuilder, ShutdownHandle, run};
@@ -80,7 +80,7 @@ pub use crate::store::{
     Cancelled, EnqueueTransaction, Enqueued, Job, JobState, Pausable, Pool, Retried, Triggered,
 };
 pub use crate::task::{
-    BoxError, Discard, ExtractError, FromRun, IntoOutcome, Next, OnLost, Outcome, Payload,
+    BoxError, Discard, ExtractError, FromRun, IntoOutcome, Next, OnLost, Outcome, Payload, Renew,
     Requirements, RetryAfter, RunParts, Snooze, State, TaskResult, TaskSpec,
 };
 

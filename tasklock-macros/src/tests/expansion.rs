@@ -200,7 +200,8 @@ fn methods() {
 #[test]
 fn every_option_reaches_the_definition() {
     let args = quote! {
-        name = "billing.refresh", ttl = "10s", heartbeat = "1s", margin = "2s", after = "500ms",
+        name = "billing.refresh", ttl = "10s", heartbeat = "1s", margin = "2s",
+        renew = "progress", stall = "5m", after = "500ms",
         timeout = "1h", on_lost = "signal", retries = 3, backoff = "1s..10m", max_crashes = 2,
         concurrency = 1, queue = "slow", priority = -10, min_hold = "1m", keep = "7d",
         crate = facade::rt,
@@ -210,6 +211,8 @@ fn every_option_reaches_the_definition() {
             .ttl_nanos(10000000000u64)
             .heartbeat_nanos(1000000000u64)
             .margin_nanos(2000000000u64)
+            .renew(facade::rt::__private::Renew::Progress)
+            .stall_nanos(300000000000u64)
             .after_nanos(500000000u64)
             .timeout_nanos(3600000000000u64)
             .on_lost(facade::rt::__private::OnLost::Signal)

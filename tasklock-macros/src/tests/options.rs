@@ -124,8 +124,8 @@ fn unknown_words() {
         quote!(interval = "5s"),
         &[
             "there is no option `interval`: the options are `name`, `ttl`, `heartbeat`, `margin`, \
-           `every`, `after`, `timeout`, `on_lost`, `retries`, `backoff`, `max_crashes`, `concurrency`, \
-           `queue`, `priority`, `min_hold`, `keep`, `crate`, `handle`",
+           `renew`, `stall`, `every`, `after`, `timeout`, `on_lost`, `retries`, `backoff`, `max_crashes`, \
+           `concurrency`, `queue`, `priority`, `min_hold`, `keep`, `crate`, `handle`",
         ],
     );
     assert_messages(

@@ -36,7 +36,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// }
 /// ```
 #[derive(Clone)]
-pub struct LeaseContext(Arc<ContextParts>, Option<Handle>);
+pub struct LeaseContext(pub(super) Arc<ContextParts>, Option<Handle>);
 
 /// What a context is made of.
 pub(crate) struct ContextParts {

@@ -54,6 +54,20 @@
 //! extension was first and the reader looks again, or the loss was first and the extension is
 //! dropped.
 //!
+//! ## Why a handler that stalls is lost
+//!
+//! A renewal shows that the process lives. Under `renew = "progress"` the status has a second deadline:
+//! the last report (the claim, before there is one) plus the `stall`. `check()` compares the clock with
+//! both each time, so that no timer needs to have fired for this either, and the belief is only ever
+//! shorter for it: what is said above of the word holds whatever is reported. The heartbeat renews what
+//! passes `check()`, so nothing is renewed any more from that moment on, and the row expires. A renewal
+//! that was under way is worth nothing here, and keeps the row for one more ttl at most.
+//!
+//! A report moves the second deadline, never the word. It does so only if `check()` passes after the
+//! clock was read, and up to that reading plus the stall: a thread that is paused in between writes what
+//! was true when it began, and where anybody has seen the lease lost meanwhile, the word is a reason and
+//! stays one. See [`Reports`](progress::Reports).
+//!
 //! ## How guard, heartbeat and takeover meet on the rows
 //!
 //! The job row is the mutex of every verb. Claim, takeover, finish and release lock it exclusively.
@@ -89,6 +103,7 @@ mod fence;
 mod guard;
 mod identity;
 mod lost;
+mod progress;
 mod status;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -99,6 +114,7 @@ pub use fence::{FenceError, FencedTransaction, fence_table};
 pub use guard::{Anchor, CommitError, GuardedTransaction};
 pub use identity::{LeaseKey, OwnerToken};
 pub use lost::LeaseLost;
+pub use progress::Progress;
 
 pub(crate) use completing::Completing;
 pub(crate) use context::{ContextParts, RenewRequest, ResourceParts};

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::clock::{Clock, Moment};
 use super::lost::LeaseLost;
+use super::progress::{Progress, Reports};
 use crate::fault;
 
 /// A suspend shorter than this does not explain a loss.
@@ -25,6 +26,8 @@ pub(crate) struct LeaseStatus {
     suspicion: AtomicU64,
     /// `Clock::suspended` at the last acknowledgement, in nanoseconds.
     suspended: AtomicU64,
+    /// What the handler says of itself, and by when it must.
+    reports: Reports,
     clock: Arc<dyn Clock>,
     lost: CancellationToken,
     /// A lease that this one ends with.
@@ -38,6 +41,7 @@ impl LeaseStatus {
             word: AtomicU64::new(deadline.as_nanos().max(LEAST_DEADLINE)),
             suspicion: AtomicU64::new(LeaseLost::Expired.code()),
             suspended: AtomicU64::new(nanos(clock.suspended())),
+            reports: Reports::default(),
             clock,
             lost: CancellationToken::new(),
             outer: None,
@@ -53,8 +57,14 @@ impl LeaseStatus {
         }
     }
 
-    /// The trusted time left, or the reason of the loss. One load and one reading of the clock;
-    /// the first call past the deadline records the loss.
+    /// Lost as well once nothing was reported for so long, counted from this moment at first.
+    pub(crate) fn stalling(mut self, stall: Option<Duration>, since: Moment) -> Self {
+        self.reports = Reports::within(stall, since);
+        self
+    }
+
+    /// The trusted time left, or the reason of the loss. Two loads and one reading of the clock;
+    /// the first call past a deadline records the loss.
     #[inline]
     pub(crate) fn check(&self) -> Result<Duration, LeaseLost> {
         loop {
@@ -66,25 +76,43 @@ impl LeaseStatus {
             if let Some(Err(lost)) = outer {
                 return Err(self.lose(lost));
             }
-            let left = Moment::from_nanos(word).since(self.clock.now());
+            let due = self.reports.due();
+            let deadline = Moment::from_nanos(word).min(due);
+            let left = deadline.since(self.clock.now());
             if !left.is_zero() {
                 return Ok(match outer {
                     Some(Ok(outer)) => outer.min(left),
                     _ => left,
                 });
             }
-            // A renewal that was confirmed in time may have moved the word since: then look again.
-            if let Some(lost) = self.lose_from(word, self.reason_of_expiry()) {
+            // A report or a renewal in time may have moved either since: then look again.
+            if self.reports.due() == due
+                && let Some(lost) = self.lose_from(word, self.reason_of_expiry(deadline == due))
+            {
                 return Err(lost);
             }
         }
     }
 
-    /// The present deadline; `None` once lost.
+    /// The present deadline, whichever of the two comes first; `None` once lost.
     pub(crate) fn deadline(&self) -> Option<Moment> {
         self.check().ok()?;
         let word = self.word.load(Ordering::Acquire);
-        (word >= LEAST_DEADLINE).then(|| Moment::from_nanos(word))
+        (word >= LEAST_DEADLINE).then(|| Moment::from_nanos(word).min(self.reports.due()))
+    }
+
+    /// What the handler says of itself. Nothing, once the lease is lost.
+    pub(crate) fn report(&self, progress: Progress) {
+        // Read before the check: what is written after a pause is what was true before it.
+        let now = self.clock.now();
+        if self.check().is_ok() {
+            self.reports.write(progress, now);
+        }
+    }
+
+    /// What it said last.
+    pub(crate) fn progress(&self) -> Option<Progress> {
+        self.reports.last()
     }
 
     /// Moves the deadline forward after a confirmed renewal. Returns whether the lease is still
@@ -168,10 +196,13 @@ impl LeaseStatus {
             .is_ok()
     }
 
-    fn reason_of_expiry(&self) -> LeaseLost {
+    fn reason_of_expiry(&self, stalled: bool) -> LeaseLost {
         let before = Duration::from_nanos(self.suspended.load(Ordering::Relaxed));
         if self.clock.suspended().saturating_sub(before) >= NOTICEABLE_SUSPEND {
             return LeaseLost::Suspended;
+        }
+        if stalled {
+            return LeaseLost::Stalled;
         }
         LeaseLost::from_code(self.suspicion.load(Ordering::Relaxed)).unwrap_or(LeaseLost::Expired)
     }

@@ -27,10 +27,8 @@ impl Scheduler {
         let definition = &registration.definition;
         let timing = definition.timing();
         let trust = Trust::of(&timing);
-        let status = Arc::new(LeaseStatus::held(
-            trust.deadline(sent),
-            Arc::clone(&self.clock),
-        ));
+        let status = LeaseStatus::held(trust.deadline(sent), Arc::clone(&self.clock));
+        let status = Arc::new(status.stalling(definition.stall(), sent));
         let task: Arc<str> = definition.name.into();
         let keeping = self.bench.heartbeat.keep(Kept {
             task: Arc::clone(&task),
@@ -38,6 +36,7 @@ impl Scheduler {
             resource: claim.resource.as_ref().map(|resource| resource.key.clone()),
             ttl: timing.ttl,
             heartbeat: timing.heartbeat,
+            renew: definition.renewal(),
             trust,
             on_lost: definition.on_lost,
             status: Arc::clone(&status),

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::lease::Progress;
+
 /// A job to enqueue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewJob {
@@ -149,6 +151,10 @@ pub struct Job {
     pub worker: Option<String>,
     /// When the lease on it expires, renewals included.
     pub lock_until: Option<Timestamp>,
+    /// How far the run is that is under way, as its handler had said by the last renewal
+    /// ([`LeaseContext::progress`](crate::LeaseContext::progress)). Of a run whose worker has died it stays until
+    /// another one takes the job over; with the run's end it is gone.
+    pub progress: Option<Progress>,
     /// When its last run started.
     pub claimed_at: Option<Timestamp>,
     /// When its last run ended.

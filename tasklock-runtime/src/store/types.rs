@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::lease::{LeaseKey, OwnerToken};
+use crate::lease::{LeaseKey, OwnerToken, Progress};
 use crate::task::Then;
 
 /// A task that a worker has, and the one standing job that it owns.
@@ -127,6 +127,8 @@ pub struct Renewal {
     pub key: LeaseKey,
     /// Its length from the moment of the renewal.
     pub ttl: Duration,
+    /// How far the run is; `None` leaves what the store knows.
+    pub progress: Option<Progress>,
 }
 
 /// The end of a run.

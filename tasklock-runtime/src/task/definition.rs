@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tasklock_grammar::Timing;
 
+use super::renew::Renew;
 use super::schedule::Schedule;
 
 /// A task's type: the handle that `#[locked_task]` puts beside the function.
@@ -34,8 +35,10 @@ pub enum OnLost {
 pub struct Definition {
     pub(crate) name: &'static str,
     ttl: Option<Duration>,
-    heartbeat: Option<Duration>,
+    pub(super) heartbeat: Option<Duration>,
     margin: Option<Duration>,
+    pub(super) renew: Renew,
+    pub(super) stall: Option<Duration>,
     pub(crate) schedule: Schedule,
     pub(crate) timeout: Option<Duration>,
     pub(crate) on_lost: OnLost,
@@ -66,6 +69,8 @@ impl Definition {
             ttl: None,
             heartbeat: None,
             margin: None,
+            renew: Renew::Auto,
+            stall: None,
             schedule: Schedule::OnDemand,
             timeout: None,
             on_lost: OnLost::Abort,

@@ -9,6 +9,7 @@ mod extract;
 mod outcome;
 mod panics;
 mod registration;
+mod renew;
 mod schedule;
 mod text;
 mod then;
@@ -22,6 +23,7 @@ pub use extract::{ExtractError, FromRun, IsLease, Payload, Requirements, RunPart
 pub use outcome::{BoxError, IntoOutcome, Outcome, TaskResult};
 pub(crate) use panics::{caught, install_hook as install_panic_hook};
 pub use registration::{Location, Registration, RunFuture};
+pub use renew::Renew;
 pub use schedule::Next;
 pub(crate) use schedule::micros;
 pub use then::{Counts, Then};

@@ -79,6 +79,7 @@ pub(crate) async fn an_expired_one_is_taken_and_not_before(world: &World) {
     let renewal = Renewal {
         key: held.clone(),
         ttl: 2 * SHORT,
+        progress: None,
     };
     assert_eq!(renewer.renew(&[renewal]).await.unwrap(), [held.job]);
     let taken = eventually_async(BOUND, async || {

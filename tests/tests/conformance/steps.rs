@@ -134,6 +134,7 @@ pub(crate) fn renewal(key: &LeaseKey, ttl: Duration) -> Renewal {
     Renewal {
         key: key.clone(),
         ttl,
+        progress: None,
     }
 }
 

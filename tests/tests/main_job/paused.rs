@@ -94,6 +94,7 @@ async fn write_late(place: &Place, held: &Event) {
     let renewal = Renewal {
         key: key.clone(),
         ttl: TTL,
+        progress: None,
     };
     let store = place.store().await;
     let mut renewer = store.renewer();

@@ -10,7 +10,7 @@ use super::{Kept, Return};
 use crate::error::StoreError;
 use crate::lease::{LeaseKey, LeaseLost, Moment, RenewError};
 use crate::store::Renewal;
-use crate::task::OnLost;
+use crate::task::{OnLost, Renew};
 
 /// How long a handler may go on after its loss before a warning names it.
 pub(super) const ABORT_PATIENCE: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub(super) struct Lease {
 impl Lease {
     pub(super) fn new(kept: Kept) -> Self {
         Self {
-            next_beat: kept.granted + kept.heartbeat,
+            next_beat: kept.next_beat(kept.granted),
             beating: false,
             failed: false,
             lost_at: None,
@@ -63,14 +63,18 @@ impl Lease {
             return None;
         }
         self.beating = true;
-        self.next_beat = now + kept.heartbeat;
+        self.next_beat = kept.next_beat(now);
         self.asking.append(&mut self.asked);
         let renewal = |key: &LeaseKey| Renewal {
             key: key.clone(),
             ttl: kept.ttl,
+            progress: None,
         };
         Some(Member {
-            renewal: renewal(&kept.key),
+            renewal: Renewal {
+                progress: kept.status.progress(),
+                ..renewal(&kept.key)
+            },
             resource: kept.resource.as_ref().map(renewal),
             trust: kept.trust,
             status: Arc::clone(&kept.status),
@@ -141,6 +145,14 @@ impl Lease {
 }
 
 impl Kept {
+    /// When it is renewed again without being asked to.
+    fn next_beat(&self, after: Moment) -> Moment {
+        match self.renew {
+            Renew::Manual => Moment::from_nanos(u64::MAX),
+            Renew::Auto | Renew::Progress => after + self.heartbeat,
+        }
+    }
+
     fn answer(&self, verdict: Verdict, failure: Option<&StoreError>) -> Result<(), RenewError> {
         self.status.check().map_err(RenewError::Lost)?;
         match verdict {

@@ -23,6 +23,14 @@
 //! together or not at all, and lost as soon as one of them is. So whoever takes over either of them does so after the
 //! belief has ended in both.
 //!
+//! # Who decides that there is a next beat
+//!
+//! With `renew = "manual"` a lease is due only when its handler has asked for it. What it has asked for it gets: where
+//! the store gives no confirmation, the beat is tried again like any other, until it does or the deadline passes.
+//! With `renew = "progress"` leases are due as ever; the status itself is lost once the handler has said nothing
+//! for too long, and what is lost joins no beat. Every renewal takes along what the handler has said of its
+//! progress: a report costs no statement of its own.
+//!
 //! # Deadlines
 //!
 //! The thread also wakes at the earliest deadline, records the loss, and sees to `on_lost`: the
@@ -50,7 +58,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::error::Error;
 use crate::lease::{Clock, LeaseKey, LeaseLost, LeaseStatus, Moment, RenewRequest, Trust};
 use crate::store::Renewer;
-use crate::task::OnLost;
+use crate::task::{OnLost, Renew};
 use keeper::Keeper;
 
 /// A lease to keep alive.
@@ -62,6 +70,7 @@ pub(crate) struct Kept {
     pub(crate) resource: Option<LeaseKey>,
     pub(crate) ttl: Duration,
     pub(crate) heartbeat: Duration,
+    pub(crate) renew: Renew,
     pub(crate) trust: Trust,
     pub(crate) on_lost: OnLost,
     pub(crate) status: Arc<LeaseStatus>,

@@ -17,7 +17,7 @@ use crate::lease::{
 };
 use crate::run::heartbeat::{Heartbeat, Kept};
 use crate::store::{Acquire, Acquired, Finish, Store};
-use crate::task::{Next, OnLost, Outcome, Then};
+use crate::task::{Next, OnLost, Outcome, Renew, Then};
 
 impl LeaseRequest {
     /// Asks the store once; answers the guard, or for how long somebody else has the lease.
@@ -92,6 +92,7 @@ impl LeaseRequest {
             resource: None,
             ttl: timing.ttl,
             heartbeat: timing.heartbeat,
+            renew: Renew::Auto,
             trust,
             on_lost: OnLost::Signal,
             status: Arc::clone(&status),

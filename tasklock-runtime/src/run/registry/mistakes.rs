@@ -4,7 +4,7 @@ use tasklock_grammar::{check_name, display_duration};
 
 use super::describe;
 use crate::store::LEASES;
-use crate::task::{Definition, OnLost, Registration, Requirements, States};
+use crate::task::{Definition, OnLost, Registration, Renew, Requirements, States};
 
 /// What the macro has checked already, checked again: a registration may be made by hand, or by a
 /// macro of another version.
@@ -34,6 +34,7 @@ fn problems(definition: &Definition) -> Vec<String> {
             .err()
             .map(|error| error.to_string()),
     );
+    problems.extend(of_renewal(definition));
     let queue = definition.queue_name();
     if let Err(error) = check_name(queue) {
         problems.push(format!("queue = {queue:?}: {error}"));
@@ -75,6 +76,21 @@ fn problems(definition: &Definition) -> Vec<String> {
         );
     }
     problems
+}
+
+fn of_renewal(definition: &Definition) -> Option<String> {
+    let manual = definition.renewal() == Renew::Manual;
+    if manual && definition.given_heartbeat().is_some() {
+        return Some("heartbeat: with `renew = \"manual\"` there is none; leave it out".to_owned());
+    }
+    match (definition.stall(), definition.given_stall()) {
+        (None, Some(_)) => Some("stall goes with `renew = \"progress\"`; leave it out".to_owned()),
+        (Some(_), Some(stall)) => {
+            let checked = definition.timing().check_stall(stall, definition.timeout);
+            checked.err().map(|error| error.to_string())
+        }
+        (_, None) => None,
+    }
 }
 
 /// What its parameters need, and the application has not given.
@@ -119,6 +135,7 @@ mod tests {
     fn what_the_macro_refuses_is_refused_again() {
         let on_demand = || Definition::new("a");
         let every = || on_demand().every_nanos(5 * SECOND);
+        let progress = |stall| on_demand().renew(Renew::Progress).stall_nanos(stall);
         for (definition, word) in [
             (on_demand().concurrency(0), "concurrency = 0"),
             (every().concurrency(2), "concurrency = 2"),
@@ -134,6 +151,23 @@ mod tests {
             (on_demand().queue(" x"), "queue = \" x\""),
             (on_demand().queue(""), "queue = \"\""),
             (on_demand().payload().min_hold_nanos(SECOND), "min_hold"),
+            (
+                on_demand().renew(Renew::Manual).heartbeat_nanos(SECOND),
+                "heartbeat",
+            ),
+            (on_demand().stall_nanos(60 * SECOND), "stall"),
+            (
+                on_demand().renew(Renew::Manual).stall_nanos(60 * SECOND),
+                "stall",
+            ),
+            (
+                on_demand().renew(Renew::Progress).stall_nanos(SECOND),
+                "one heartbeat of 10s",
+            ),
+            (
+                progress(20 * SECOND).timeout_nanos(20 * SECOND),
+                "the timeout of 20s",
+            ),
             (on_demand().blocking().on_lost(OnLost::Abort), "on_lost"),
             (on_demand().on_lost(OnLost::Abort).blocking(), "on_lost"),
         ] {
@@ -155,6 +189,9 @@ mod tests {
             every().concurrency(1).min_hold_nanos(SECOND).blocking(),
             on_demand().payload().concurrency(3).min_hold_nanos(SECOND),
             on_demand().min_hold_nanos(SECOND),
+            on_demand().renew(Renew::Manual),
+            on_demand().renew(Renew::Progress).timeout_nanos(SECOND),
+            on_demand().renew(Renew::Progress).stall_nanos(20 * SECOND),
             on_demand()
                 .backoff_nanos(SECOND, SECOND)
                 .queue("mail")

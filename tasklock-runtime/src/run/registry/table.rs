@@ -5,7 +5,7 @@ use std::fmt;
 use tasklock_grammar::display_duration;
 
 use super::Registry;
-use crate::task::{Definition, Registration};
+use crate::task::{Definition, Registration, Renew};
 
 /// A line a task, sorted by name. The queue is told only where it is not everywhere the default.
 impl fmt::Display for Registry {
@@ -43,17 +43,24 @@ impl fmt::Display for Registry {
 
 fn row(registration: &'static Registration) -> [String; 6] {
     let definition = &registration.definition;
-    let timing = definition.timing();
     [
         definition.name.to_owned(),
         definition.schedule.to_string(),
         definition.queue_name().to_owned(),
-        format!(
-            "{}/{}",
-            display_duration(timing.ttl),
-            display_duration(timing.heartbeat)
-        ),
+        renewal(definition),
         registration.location.crate_name().to_owned(),
         registration.location.to_string(),
     ]
+}
+
+/// How long the lease is, and what renews it.
+fn renewal(definition: &Definition) -> String {
+    let timing = definition.timing();
+    let ttl = display_duration(timing.ttl);
+    let heartbeat = display_duration(timing.heartbeat);
+    match (definition.renewal(), definition.stall()) {
+        (Renew::Manual, _) => format!("{ttl}/manual"),
+        (_, Some(stall)) => format!("{ttl}/{heartbeat}, stall {}", display_duration(stall)),
+        (_, None) => format!("{ttl}/{heartbeat}"),
+    }
 }

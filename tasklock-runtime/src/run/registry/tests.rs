@@ -1,5 +1,5 @@
 use super::*;
-use crate::task::{Definition, Location, Requirements, RunFuture, RunParts};
+use crate::task::{Definition, Location, Renew, Requirements, RunFuture, RunParts};
 
 fn run(_: RunParts) -> RunFuture {
     Box::pin(std::future::pending())
@@ -115,6 +115,30 @@ fn the_table_has_queues_where_there_are_some() -> Result<(), Error> {
             "  b     every 5s   default  30s/10s        my_jobs  b.rs:7",
         ]
     );
+    Ok(())
+}
+
+#[test]
+fn the_table_says_what_renews_a_lease() -> Result<(), Error> {
+    let of = |name, renew| registration(Definition::new(name).renew(renew), "r.rs", |_| {});
+    let stalls = Definition::new("d").renew(Renew::Progress);
+    let tasks = [
+        of("a", Renew::Auto),
+        of("b", Renew::Manual),
+        of("c", Renew::Progress),
+        registration(stalls.stall_nanos(300_000_000_000), "r.rs", |_| {}),
+    ];
+    let table = Registry::of(tasks, &Selection::default(), &States::default())?.to_string();
+    let lines: Vec<&str> = table.lines().skip(2).collect();
+    for (line, renewal) in lines.iter().zip([
+        "30s/10s  ",
+        "30s/manual  ",
+        "30s/10s, stall 30s  ",
+        "30s/10s, stall 5m  ",
+    ]) {
+        assert!(line.contains(renewal), "{line}");
+    }
+    assert_eq!(lines.len(), 4);
     Ok(())
 }
 

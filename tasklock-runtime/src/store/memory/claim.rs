@@ -150,6 +150,7 @@ fn take(
     job.lease = Some(Held {
         owner: request.token.clone(),
         until: now.saturating_add(micros(ttl)),
+        progress: None,
     });
     Claim {
         key: LeaseKey {

@@ -62,6 +62,7 @@ pub(super) fn acquire(rows: &mut Rows, wanted: &Acquire, now: i64) -> Acquired {
     job.lease = Some(Held {
         owner: wanted.owner.clone(),
         until: now.saturating_add(micros(wanted.ttl)),
+        progress: None,
     });
     Acquired::Granted(LeaseKey {
         job: id,

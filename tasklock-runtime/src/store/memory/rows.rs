@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Memory;
-use crate::lease::{LeaseKey, OwnerToken};
+use crate::lease::{LeaseKey, OwnerToken, Progress};
 use crate::store::{Job, JobRow, JobState, Pausable, between, timestamp};
 
 #[derive(Default)]
@@ -59,6 +59,7 @@ pub(super) struct Parked {
 pub(super) struct Held {
     pub(super) owner: OwnerToken,
     pub(super) until: i64,
+    pub(super) progress: Option<Progress>,
 }
 
 impl Rows {
@@ -170,6 +171,7 @@ impl Stored {
             fence: self.fence,
             worker: self.worker.clone(),
             lock_until: at(self.lease.as_ref().map(|held| held.until)),
+            progress: self.lease.as_ref().and_then(|held| held.progress),
             claimed_at: at(self.claimed_at),
             finished_at: at(self.finished_at),
             created_at: at(Some(self.created_at)),

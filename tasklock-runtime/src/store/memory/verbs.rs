@@ -8,12 +8,18 @@ use std::time::Duration;
 use super::Memory;
 use super::rows::Stored;
 use crate::error::StoreError;
-use crate::lease::{Anchor, LeaseKey, OwnerToken};
+use crate::lease::{Anchor, LeaseKey, OwnerToken, Progress};
 use crate::store::{
     Acquire, Acquired, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, JobRow, NewJob,
     News, Renewal, Renewer, Store, StoreFuture, Triggered, Wake,
 };
 use crate::task::micros;
+
+/// As databases keep it.
+fn kept(progress: Progress) -> Progress {
+    let most = |number: u64| number.min(i64::MAX.unsigned_abs());
+    Progress::new(most(progress.done), most(progress.total))
+}
 
 /// Nothing here waits or fails.
 pub(super) fn ready<'a, T: Send + 'a>(value: T) -> StoreFuture<'a, T> {
@@ -203,6 +209,7 @@ impl Renewer for Memory {
                 let job = rows.held_by(&renewal.key).filter(|job| !job.to_cancel())?;
                 let held = job.lease.as_mut()?;
                 held.until = held.until.max(now.saturating_add(micros(renewal.ttl)));
+                held.progress = renewal.progress.map(kept).or(held.progress);
                 Some(renewal.key.job)
             })
             .collect();

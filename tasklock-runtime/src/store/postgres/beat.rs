@@ -6,7 +6,7 @@ use super::diagnose;
 use super::rows::{Keys, job_row};
 use super::statements::{BEGIN, Statements};
 use crate::lease::LeaseKey;
-use crate::store::sql::Beat;
+use crate::store::sql::{Beat, progress_columns};
 use crate::store::{JobRow, Renewal};
 use crate::task::micros;
 
@@ -47,11 +47,17 @@ impl Beat for Statements {
     ) -> Result<Vec<i64>, sqlx::Error> {
         let keys = Keys::of(renewals.iter().map(|renewal| &renewal.key));
         let ttls: Vec<i64> = renewals.iter().map(|renewal| micros(renewal.ttl)).collect();
+        let (done, total): (Vec<_>, Vec<_>) = renewals
+            .iter()
+            .map(|renewal| progress_columns(renewal.progress))
+            .unzip();
         let renew = sqlx::query_scalar(&self.renew)
             .bind(keys.jobs)
             .bind(keys.fences)
             .bind(keys.owners)
-            .bind(ttls);
+            .bind(ttls)
+            .bind(done)
+            .bind(total);
         match default {
             Default::ReadCommitted => renew.fetch_all(connection).await,
             Default::Stricter => {

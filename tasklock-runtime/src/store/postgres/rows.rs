@@ -4,7 +4,7 @@ use sqlx::postgres::PgRow;
 
 use super::column;
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{Columns, Taken, due_at, due_in, job_state};
+use crate::store::sql::{Columns, Taken, due_at, due_in, job_state, progress};
 use crate::store::{Claim, Finish, Job, JobRow, NewJob, span, timestamp};
 
 /// Leases as one array a column.
@@ -145,6 +145,10 @@ pub(super) fn job(row: &PgRow) -> Result<Job, sqlx::Error> {
         fence: column(row, "fence")?,
         worker: column(row, "worker")?,
         lock_until: at("lock_until")?,
+        progress: progress(
+            column(row, "progress_done")?,
+            column(row, "progress_total")?,
+        ),
         claimed_at: at("claimed_at")?,
         finished_at: at("finished_at")?,
         created_at: at("created_at")?,

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 
+use crate::lease::Progress;
 use crate::store::{Due, Finish, JobState};
 use crate::task::{Counts, Next, Then, micros};
 
@@ -105,6 +106,19 @@ impl Columns {
 /// Whether nothing is kept of an end. A row that still holds its place stays until it does not.
 pub(super) fn goes_away(end: &Finish) -> bool {
     end.then == Then::Done(None) && end.hold.is_none()
+}
+
+/// What is written of a run's progress: a number each, both or none.
+pub(super) fn progress_columns(progress: Option<Progress>) -> (Option<i64>, Option<i64>) {
+    let column = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let columns = progress.map(|progress| (column(progress.done), column(progress.total)));
+    columns.unzip()
+}
+
+/// What was read of it: half of it is none, and no number is less than zero.
+pub(super) fn progress(done: Option<i64>, total: Option<i64>) -> Option<Progress> {
+    let number = |column: i64| u64::try_from(column).unwrap_or(0);
+    Some(Progress::new(number(done?), number(total?)))
 }
 
 /// A state that was read; the statements ask for no other.

@@ -75,6 +75,9 @@ const TO_CANCEL: &str = "(cancelled_at IS NOT NULL AND unique_key IS NOT '')";
 const TAKEN: &str = "ON CONFLICT (task, unique_key)
     WHERE unique_key IS NOT NULL AND state IN ('ready', 'running')";
 
+/// A run that begins has said nothing of its progress.
+const UNSAID: &str = "progress_done = NULL, progress_total = NULL";
+
 const BECOMES: &str =
     "CASE WHEN e.becomes = 'ready' AND {to_cancel} THEN 'cancelled' ELSE e.becomes END";
 
@@ -99,6 +102,7 @@ impl Fragments {
             ("{suspect}", SUSPECT.to_owned()),
             ("{becomes}", BECOMES.to_owned()),
             ("{to_cancel}", TO_CANCEL.to_owned()),
+            ("{unsaid}", UNSAID.to_owned()),
             ("{taken}", TAKEN.to_owned()),
             ("{hold}", HOLD.to_owned()),
             ("{first}", FIRST.to_string()),
@@ -130,6 +134,8 @@ impl Fragments {
                 "{fence}",
                 "CASE typeof(fence) WHEN 'integer' THEN fence ELSE -1 END".to_owned(),
             ),
+            ("{done}", progress("progress_done")),
+            ("{total}", progress("progress_total")),
             ("{attempts}", count("attempt", i32::MAX)),
             ("{crashes}", count("crashes", i32::MAX)),
             (
@@ -156,6 +162,11 @@ impl Fragments {
 /// An instant as an integer within bounds; NULL stays NULL.
 fn micros(at: &str) -> String {
     format!("CAST(min(max({at}, {FIRST}), {LAST}) AS INTEGER)")
+}
+
+/// A number of the run that is under way; what is none is NULL, and so is that of a run which has ended.
+fn progress(column: &str) -> String {
+    format!("CASE WHEN state = 'running' AND typeof({column}) = 'integer' THEN {column} END")
 }
 
 /// A count as an integer, from zero to this number.

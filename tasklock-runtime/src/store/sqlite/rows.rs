@@ -5,7 +5,7 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{batch, column};
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{Columns, Taken, due_at, due_in, job_state};
+use crate::store::sql::{Columns, Taken, due_at, due_in, job_state, progress, progress_columns};
 use crate::store::{Claim, Finish, Job, JobRow, NewJob, Renewal, Wanted, span, timestamp};
 use crate::task::micros;
 
@@ -28,7 +28,9 @@ pub(super) fn keys(keys: &[LeaseKey]) -> String {
 pub(super) fn renewals(renewals: &[Renewal]) -> String {
     batch(renewals, |renewal| {
         let key = &renewal.key;
-        json!([key.job, key.fence, key.owner.as_str(), micros(renewal.ttl)])
+        let (done, total) = progress_columns(renewal.progress);
+        let ttl = micros(renewal.ttl);
+        json!([key.job, key.fence, key.owner.as_str(), ttl, done, total])
     })
 }
 
@@ -133,6 +135,7 @@ pub(super) fn job(row: &SqliteRow) -> Result<Job, sqlx::Error> {
         fence: column(row, "fence")?,
         worker: text(row, "worker")?,
         lock_until: at("lock_until")?,
+        progress: progress(column(row, "done")?, column(row, "total")?),
         claimed_at: at("claimed_at")?,
         finished_at: at("finished_at")?,
         created_at: at("created_at")?,

@@ -230,6 +230,8 @@ pub(crate) async fn a_later_versions_columns_are_no_trouble(world: &World) {
         "keep",
         "hold",
         "next_run",
+        "done",
+        "total",
     ] {
         sql.execute(&format!(
             "ALTER TABLE tasklock_job ADD COLUMN \"{name}\" text NOT NULL DEFAULT 'x'"

@@ -130,6 +130,7 @@ const JOB: &str = "
 SELECT j.id, j.task, j.state, j.payload, j.priority, nullif(j.unique_key, '') AS unique_key, j.resource,
     j.unique_key IS NOT DISTINCT FROM '' AS standing,
     j.attempt, j.crashes, j.refusals, j.fence, j.lock_worker AS worker, j.last_outcome, j.last_error,
+    h.progress_done, h.progress_total,
     {waits} AS due_at, {until} AS lock_until, {claimed_at} AS claimed_at,
     {finished_at} AS finished_at, {created_at} AS created_at, {cancelled_at} AS cancelled_at
 FROM {s}{p}job j

@@ -1,21 +1,27 @@
 //! What is done under a lease, and how it ends.
 
-/// $1 ids, $2 fences, $3 owners, $4 ttls in µs. KEY SHARE excludes takeover, finish and release, which
+/// $1 ids, $2 fences, $3 owners, $4 ttls in µs, $5 done, $6 of how much in all; NULL leaves what was told of
+/// this run before. KEY SHARE excludes takeover, finish and release, which
 /// all lock FOR UPDATE first, and skips a row that one of them has.
 /// A run that is to be cancelled is not renewed, and learns so.
 pub(super) const RENEW: &str = "
 WITH k AS (
-    SELECT j.id, j.fence, x.ttl
-    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[]) AS x(id, fence, owner, ttl)
+    SELECT j.id, j.fence, x.ttl, x.done, x.total
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
+        AS x(id, fence, owner, ttl, done, total)
     JOIN {s}{p}job j ON j.id = x.id AND j.fence = x.fence AND j.lock_owner = x.owner
     WHERE j.state = 'running' AND NOT {to_cancel} ORDER BY j.id FOR KEY SHARE OF j SKIP LOCKED
 )
-INSERT INTO {s}{p}heartbeat AS h (job_id, fence, lock_until)
-SELECT id, fence, clock_timestamp() + ttl * interval '1 microsecond' FROM k
+INSERT INTO {s}{p}heartbeat AS h (job_id, fence, lock_until, progress_done, progress_total)
+SELECT id, fence, clock_timestamp() + ttl * interval '1 microsecond', done, total FROM k
 ON CONFLICT (job_id) DO UPDATE
 SET fence = excluded.fence,
     lock_until = CASE WHEN h.fence = excluded.fence
-        THEN greatest(h.lock_until, excluded.lock_until) ELSE excluded.lock_until END
+        THEN greatest(h.lock_until, excluded.lock_until) ELSE excluded.lock_until END,
+    progress_done = CASE WHEN h.fence = excluded.fence AND excluded.progress_done IS NULL
+        THEN h.progress_done ELSE excluded.progress_done END,
+    progress_total = CASE WHEN h.fence = excluded.fence AND excluded.progress_done IS NULL
+        THEN h.progress_total ELSE excluded.progress_total END
 WHERE h.fence <= excluded.fence
 RETURNING job_id";
 

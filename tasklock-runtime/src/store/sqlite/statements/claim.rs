@@ -37,7 +37,7 @@ ORDER BY due_at LIMIT ?3";
 pub(super) const CLAIM_DUE: &str = "
 UPDATE {p}job
 SET state = 'running', lock_owner = ?3, lock_worker = ?4, fence = fence + 1,
-    lock_until = {now} + {ttl}, attempt = {attempt_more}, claimed_at = {now}
+    lock_until = {now} + {ttl}, attempt = {attempt_more}, claimed_at = {now}, {unsaid}
 WHERE id IN (SELECT value FROM json_each(?2))
 RETURNING {claimed}";
 
@@ -57,6 +57,6 @@ ORDER BY lock_until LIMIT ?2";
 pub(super) const TAKE_EXPIRED: &str = "
 UPDATE {p}job
 SET lock_owner = ?3, lock_worker = ?4, fence = fence + 1, lock_until = {now} + {ttl},
-    attempt = {attempt_more}, crashes = {crash_more}, claimed_at = {now}
+    attempt = {attempt_more}, crashes = {crash_more}, claimed_at = {now}, {unsaid}
 WHERE id IN (SELECT value FROM json_each(?2))
 RETURNING {claimed}";

@@ -100,6 +100,7 @@ const JOB: &str = "
 SELECT id, task, state, payload, priority, nullif(unique_key, '') AS unique_key, resource,
     unique_key IS '' AS standing, {attempts} AS attempt, {crashes} AS crashes,
     {refusals} AS refusals, {fence} AS fence, lock_worker AS worker, last_outcome, last_error,
+    {done} AS done, {total} AS total,
     {waits} AS due_at, {until} AS lock_until, {claimed_at} AS claimed_at,
     {finished_at} AS finished_at, {created_at} AS created_at, {cancelled_at} AS cancelled_at
 FROM {p}job";

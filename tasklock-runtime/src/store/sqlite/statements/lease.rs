@@ -1,9 +1,12 @@
 //! What is done under a lease, and how it ends.
 
-/// ?1 [[id, fence, owner, ttl in µs], …]. A run that is to be cancelled is not renewed, and learns so.
+/// ?1 [[id, fence, owner, ttl in µs, done, of how much in all], …]; NULL leaves what was told of this run before. A run that is to be cancelled is not renewed, and learns so.
 pub(super) const RENEW: &str = "
-UPDATE {p}job SET lock_until = max(lock_until, {now} + e.ttl)
-FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner, value ->> 3 AS ttl
+UPDATE {p}job SET lock_until = max(lock_until, {now} + e.ttl),
+    progress_done = CASE WHEN e.done IS NULL THEN progress_done ELSE e.done END,
+    progress_total = CASE WHEN e.done IS NULL THEN progress_total ELSE e.total END
+FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner, value ->> 3 AS ttl,
+        value ->> 4 AS done, value ->> 5 AS total
     FROM json_each(?1)) AS e
 WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND state = 'running'
     AND NOT {to_cancel}

@@ -8,7 +8,7 @@ pub(super) const NEXT_FENCE: &str = "UPDATE {p}lease_fence SET last = last + 1 R
 pub(super) const ACQUIRE: &str = "
 UPDATE {p}job SET state = 'running', lock_owner = ?2, lock_worker = ?4, lock_until = {now} + ?3,
     fence = max(fence + 1, ?5), attempt = 1, crashes = 0, claimed_at = {now}, cancelled_at = NULL,
-    prune_at = NULL
+    prune_at = NULL, {unsaid}
 WHERE task = '{leases}' AND unique_key = ?1 AND {claimable}
   AND (state = 'ready' OR (state = 'running' AND (lock_until < {now} OR lock_owner = ?6)))
 RETURNING id, fence";

@@ -1,0 +1,8 @@
+//! Where the handler renews its lease itself, its reports renew nothing.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(renew = "manual")]
+async fn refresh(_lease: LeaseContext) {}
+
+fn main() {}
