@@ -79,8 +79,8 @@ fn stall(options: &Options) -> Option<Error> {
         return None;
     }
     if options.renew.as_ref().map(|given| given.value) != Some("Progress") {
-        let message = "`stall` goes with `renew = \"progress\"`, which nobody else looks at: add that, \
-                       or remove `stall`";
+        let message = "`stall` is how long a handler under `renew = \"progress\"` may report nothing: \
+                       add that, or remove `stall`";
         return Some(Error::new(stall.key, message));
     }
     let unread = ["ttl", "heartbeat", "timeout"];

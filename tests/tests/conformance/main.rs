@@ -27,6 +27,7 @@ mod odd_rows;
 mod pause;
 mod plans;
 mod priority;
+mod progress;
 mod prune;
 mod release;
 mod renew;
@@ -205,6 +206,13 @@ macro_rules! suite {
                     a_batch_may_hold_a_spent_lease_of_the_same_job,
                     it_connects_again_after_a_reset,
                     the_renewer_reads_and_gives_back_too,
+                }
+                progress {
+                    it_is_what_was_said_last,
+                    each_run_has_its_own,
+                    it_goes_with_its_run,
+                    it_outlives_its_worker_and_no_takeover,
+                    odd_numbers_break_nothing,
                 }
                 locks {
                     a_renewal_does_not_wait_for_a_lock,

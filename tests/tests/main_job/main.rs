@@ -27,6 +27,7 @@ mod shutdown;
 mod silent;
 mod slots;
 mod slow;
+mod strategies;
 mod stuck;
 mod thousand;
 mod unwritable;

@@ -6,6 +6,7 @@ mod holders;
 mod losers;
 mod pool;
 mod slots;
+mod strategies;
 mod troubled;
 
 use tasklock_tests::stage::{Guard, database, nothing, say, url};
