@@ -201,6 +201,21 @@ fn jobs_with_payload_ends_each_letter_as_it_says() {
 }
 
 #[test]
+fn progress_is_shown_and_a_run_without_it_replaced() {
+    let folder = TempDir::new();
+    let story = Worker::spawn(&mut command(example("progress"), folder.path()));
+    ends_with(&story, 0);
+    for line in [
+        "job 2: attempt 1: 20/40 pages",
+        "attempt 1 is lost at page 20: stalled",
+        "attempt 2 begins",
+        "done after attempt 2, crashes: 1",
+    ] {
+        story.wait_for(BOUND, |event| event.line == line);
+    }
+}
+
+#[test]
 fn web_app_sends_the_receipt_of_each_order_that_was_taken() {
     let folder = TempDir::new();
     let app = Worker::spawn(command(example("web_app"), folder.path()).env("PORT", "0"));
