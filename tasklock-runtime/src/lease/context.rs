@@ -153,14 +153,14 @@ impl LeaseContext {
         self.0.status.token().child_token()
     }
 
-    /// How much longer the lease may be trusted without another renewal; zero once lost.
+    /// How much longer the lease may be trusted without another renewal or report; zero once lost.
     #[must_use]
     pub fn remaining(&self) -> Duration {
         self.0.status.check().unwrap_or(Duration::ZERO)
     }
 
     /// Asks the store now, without waiting for the next heartbeat. `Ok` means that the store has
-    /// confirmed the lease after this call began.
+    /// confirmed the lease after this call began. With `renew = "manual"` nothing else renews it.
     ///
     /// # Errors
     ///

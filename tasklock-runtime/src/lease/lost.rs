@@ -15,7 +15,7 @@ pub enum LeaseLost {
     TakenOver,
     /// The run is over, or this process gave the lease back.
     Released,
-    /// The handler reported no progress for too long.
+    /// The handler reported no progress for longer than its `stall`, under `renew = "progress"`.
     Stalled,
     /// The machine was suspended past the deadline.
     Suspended,

@@ -68,7 +68,9 @@
 //! that it cannot lock, never waits, and never moves an expiry backwards. Postgres:
 //! `FOR KEY SHARE SKIP LOCKED` and an upsert of the side rows; MariaDB: `LOCK IN SHARE MODE SKIP
 //! LOCKED` and `ON DUPLICATE KEY UPDATE`; SQLite: one `UPDATE … RETURNING`; Redis: one script. An id
-//! that is missing from the answer is not lost yet: **inspect** reads the row, and decides.
+//! that is missing from the answer is not lost yet: **inspect** reads the row, and decides. What handlers say of their
+//! progress goes along, beside the expiry, and counts with the job row's own fence; a claim clears it where one row
+//! serves.
 //!
 //! **finish** and **release**: lock the rows in the order of their ids, update those that match
 //! (owner, fence), then drop their side rows: without the lock first, the drop and a renewal wait for
