@@ -45,8 +45,9 @@ async fn steady(lease: LeaseContext) {
 /// one that fails.
 #[locked_task(ttl = "2s", after = "100ms")]
 async fn spin(lease: LeaseContext) {
-    say("start", &lease, nothing());
+    // Read first: whoever hears of the start may stop the process before anything else is carried out.
     let mut last = boottime();
+    say("start", &lease, nothing());
     while !lease.is_shutting_down() {
         // A blocked thread is what is tested here.
         thread::sleep(Duration::from_millis(5));
