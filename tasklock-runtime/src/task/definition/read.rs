@@ -1,0 +1,105 @@
+//! What a definition says, with the defaults filled in.
+
+use std::time::Duration;
+
+use tasklock_grammar::Timing;
+
+use super::Definition;
+use crate::task::schedule::Schedule;
+
+impl Definition {
+    /// The lease's timing, with the defaults filled in.
+    #[must_use]
+    pub const fn timing(&self) -> Timing {
+        Timing::with_defaults(self.ttl, self.heartbeat, self.margin)
+    }
+
+    /// Whether the task runs by itself.
+    #[must_use]
+    pub const fn is_scheduled(&self) -> bool {
+        !matches!(self.schedule, Schedule::OnDemand)
+    }
+
+    /// `retries`, with its default: a scheduled task waits for its next slot.
+    #[must_use]
+    pub const fn most_retries(&self) -> u32 {
+        match self.retries {
+            Some(retries) => retries,
+            None if self.is_scheduled() => 0,
+            None => 5,
+        }
+    }
+
+    /// `backoff`: least and most.
+    #[must_use]
+    pub const fn backoff(&self) -> (Duration, Duration) {
+        self.backoff
+    }
+
+    /// `max_crashes`.
+    #[must_use]
+    pub const fn most_crashes(&self) -> u32 {
+        self.max_crashes
+    }
+
+    /// With so many crashes a job is taken over apart from others: it may be what makes them.
+    #[must_use]
+    pub const fn suspect_from(&self) -> u32 {
+        if self.max_crashes < 2 {
+            1
+        } else {
+            self.max_crashes / 2
+        }
+    }
+
+    /// `concurrency`, as it was given.
+    pub(crate) const fn given_limit(&self) -> Option<u32> {
+        self.concurrency
+    }
+
+    /// `concurrency`; `None`: no bound. A scheduled task has one job, and so one run: nothing is to count.
+    #[must_use]
+    pub const fn limit(&self) -> Option<u32> {
+        if self.is_scheduled() {
+            None
+        } else {
+            self.concurrency
+        }
+    }
+
+    /// `queue`.
+    #[must_use]
+    pub const fn queue_name(&self) -> &'static str {
+        self.queue
+    }
+
+    /// `priority`.
+    #[must_use]
+    pub const fn base_priority(&self) -> i16 {
+        self.priority
+    }
+
+    /// `min_hold`.
+    #[must_use]
+    pub const fn hold(&self) -> Option<Duration> {
+        self.min_hold
+    }
+
+    /// `keep`; `None`: not at all.
+    #[must_use]
+    pub const fn kept_for(&self) -> Option<Duration> {
+        self.keep
+    }
+
+    /// Whether the handler is a plain function.
+    #[must_use]
+    pub const fn is_blocking(&self) -> bool {
+        self.blocking
+    }
+
+    /// Whether the handler takes a payload.
+    #[must_use]
+    pub const fn has_payload(&self) -> bool {
+        self.payload
+    }
+}
