@@ -35,7 +35,7 @@ pub(super) fn needing(task: &str, name: &str, due: i64) -> NewJob {
     }
 }
 
-pub(super) async fn need(store: &dyn Store, task: &str, name: &str, due: i64) -> i64 {
+pub(crate) async fn need(store: &dyn Store, task: &str, name: &str, due: i64) -> i64 {
     enqueue(store, needing(task, name, due)).await.id()
 }
 

@@ -2,10 +2,11 @@
 
 use std::slice::from_ref;
 
-use tasklock_runtime::store::{Enqueued, JobRow, Options, Pausable, Store, Then, connect};
+use tasklock_runtime::store::{Acquire, Enqueued, JobRow, Options, Pausable, Store, Then, connect};
 use tasklock_runtime::{Dialect, LeaseKey, Names, Next, OwnerToken, schema_sql};
 
 use crate::named::wanted;
+use crate::resources::need;
 use crate::steps::{
     LONG, claim, declare_many, end, enqueue, enqueue_due, finish, job, renewal, renewals, renewer,
     row, standing, then, with_key,
@@ -189,7 +190,7 @@ pub(crate) async fn the_grants_that_are_listed_suffice(world: &World) {
     let grants: Vec<_> = (listed.lines())
         .filter_map(|line| line.strip_prefix("-- GRANT"))
         .collect();
-    assert_eq!(grants.len(), 3);
+    assert_eq!(grants.len(), 4);
     let source = world.source_as(&format!("limited&options[role]={role}"));
     let store = connect(source, &Options::default()).await.unwrap();
     store.check_schema().await.unwrap_err();
@@ -226,6 +227,15 @@ pub(crate) async fn the_grants_that_are_listed_suffice(world: &World) {
     finish(&*store, then(&claims[0].key, Then::Done(None))).await;
     let named = [wanted("name", LONG), wanted("another name", LONG)];
     assert_eq!(store.acquire(&named).await.unwrap().len(), 2);
+    let waits = Acquire {
+        ticket: Some(OwnerToken::fresh()),
+        ..wanted("name", LONG)
+    };
+    store.acquire(from_ref(&waits)).await.unwrap();
+    need(&*store, "task", "name", 1).await;
+    assert!(claim(&*store, &["task"], LONG, 1).await.claims.len() < 2);
+    let ticket = waits.ticket.unwrap();
+    store.leave("name", &ticket).await.unwrap();
     store.prune(9).await.unwrap();
     assert_eq!(store.abandon(&claims[0].key.owner).await.unwrap(), 0);
     job(&*store, ids[0]).await;
