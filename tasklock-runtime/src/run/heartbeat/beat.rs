@@ -132,11 +132,19 @@ async fn give_back(
             .iter()
             .map(|lease| lease.key.clone())
             .collect();
-        bounded(call, "release", line.renewer.release(&keys)).await?;
+        let released = bounded(call, "release", line.renewer.release(&keys)).await?;
+        let released = answered(keys.iter(), &released);
         // What is locked just then was skipped, and is tried again.
-        let jobs: Vec<i64> = keys.iter().map(|key| key.job).collect();
-        let rows = bounded(call, "read leases back", line.renewer.inspect(&jobs)).await?;
-        let is_ours = |key: &LeaseKey| rows.iter().any(|row| row.is_held_under(key));
+        let is_back = |key: &LeaseKey| released.contains(&(key.job, key.fence));
+        let left = keys.iter().filter(|key| !is_back(key));
+        let left: Vec<i64> = left.map(|key| key.job).collect();
+        let rows = if left.is_empty() {
+            Vec::new()
+        } else {
+            bounded(call, "read leases back", line.renewer.inspect(&left)).await?
+        };
+        let is_ours =
+            |key: &LeaseKey| !is_back(key) && rows.iter().any(|row| row.is_held_under(key));
         let before = returns.len();
         for lease in returns.extract_if(..chunk, |lease| !is_ours(&lease.key)) {
             if let Some(done) = lease.done {
