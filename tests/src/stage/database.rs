@@ -7,6 +7,11 @@ use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Connection, Row, ValueRef};
 
+pub(super) const CLOCK_OF_POSTGRES: &str =
+    "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+pub(super) const CLOCK_OF_SQLITE: &str =
+    "(CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000)";
+
 /// One connection.
 #[derive(Debug)]
 pub enum Database {
@@ -40,8 +45,8 @@ impl Database {
     /// The store's clock as an expression, in microseconds since the Unix epoch.
     pub fn clock(&self) -> &'static str {
         match self {
-            Self::Postgres(_) => "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
-            Self::Sqlite(_) => "(CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000)",
+            Self::Postgres(_) => CLOCK_OF_POSTGRES,
+            Self::Sqlite(_) => CLOCK_OF_SQLITE,
         }
     }
 
