@@ -125,7 +125,7 @@ fn unknown_words() {
         &[
             "there is no option `interval`: the options are `name`, `ttl`, `heartbeat`, `margin`, \
            `renew`, `stall`, `every`, `after`, `timeout`, `on_lost`, `retries`, `backoff`, `max_crashes`, \
-           `concurrency`, `queue`, `priority`, `min_hold`, `keep`, `crate`, `handle`",
+           `concurrency`, `queue`, `priority`, `min_hold`, `keep`, `resource`, `crate`, `handle`",
         ],
     );
     assert_messages(

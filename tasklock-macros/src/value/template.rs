@@ -67,7 +67,16 @@ impl Template {
 impl Member {
     fn tokens(&self, at: Span) -> TokenStream {
         match self {
-            Self::Named(name) => Ident::new(name, at).into_token_stream(),
+            Self::Named(name) => {
+                // As if it came from elsewhere: else the compiler proposes a similar field in place of the
+                // whole literal.
+                let at = Span::call_site().located_at(at);
+                match name.strip_prefix("r#") {
+                    Some(raw) => Ident::new_raw(raw, at),
+                    None => Ident::new(name, at),
+                }
+                .into_token_stream()
+            }
             Self::Nth(index) => {
                 let index = Index {
                     index: *index,
@@ -164,4 +173,75 @@ pub(crate) fn needs_payload(given: &Given<Template>, message: &str) -> Option<Er
         .fixed()
         .is_none()
         .then(|| Error::new(given.at, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> String {
+        let template = parse(text).unwrap_or_else(|(_, message)| panic!("{text:?}: {message}"));
+        let payload = Ident::new("payload", Span::call_site());
+        template.name_of(&payload, Span::call_site()).to_string()
+    }
+
+    /// The part of the text that a mistake is shown under.
+    fn wrong(text: &str) -> Option<&str> {
+        let (part, _) = parse(text).err()?;
+        Some(&text[part])
+    }
+
+    #[test]
+    fn fields_become_arguments() {
+        for (text, format, fields) in [
+            ("ledger", "ledger", &[][..]),
+            ("invoice:{invoice}", "invoice:{}", &["payload . invoice"]),
+            ("{0}-{1.id}", "{}-{}", &["payload . 0", "payload . 1 . id"]),
+            ("{customer.id}", "{}", &["payload . customer . id"]),
+            ("{}", "{}", &["payload"]),
+            ("{{{a}}} {{b}}", "{{{}}} {{b}}", &["payload . a"]),
+            ("{r#type}", "{}", &["payload . r#type"]),
+        ] {
+            let fields: String = fields.iter().map(|field| format!(" , {field}")).collect();
+            let expected = format!(":: std :: format ! ({format:?}{fields})");
+            assert_eq!(names(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_shown_where_they_are() {
+        for (text, part) in [
+            ("invoice:{invoice", "{"),
+            ("invoice}:{id}", "}"),
+            ("a {{b}", "}"),
+            ("{a:04}", "{a:04}"),
+            ("x{a + 1}y", "{a + 1}"),
+            ("{a.}", "{a.}"),
+            ("{ a }", "{ a }"),
+            ("{+1}", "{+1}"),
+            ("{type}", "{type}"),
+            ("{{a} {b}", "}"),
+            ("", ""),
+            (" {a}", " {a}"),
+            ("a\u{7}{a}", "a\u{7}{a}"),
+        ] {
+            assert_eq!(wrong(text), Some(part), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_fits_with_short_fields_is_taken() {
+        let text = |bytes: usize| format!("{}{{a}}", "x".repeat(bytes));
+        assert_eq!(wrong(&text(MAX_NAME_BYTES - 1)), None);
+        assert!(wrong(&text(MAX_NAME_BYTES)).is_some());
+        assert_eq!(wrong(&"x".repeat(MAX_NAME_BYTES)), None);
+        assert!(wrong(&"x".repeat(MAX_NAME_BYTES + 1)).is_some());
+    }
+
+    #[test]
+    fn only_a_name_without_fields_is_the_same_for_every_payload() {
+        let fixed = |text: &str| parse(text).ok().and_then(|template| template.fixed());
+        assert_eq!(fixed("{{ledger}}").as_deref(), Some("{ledger}"));
+        assert_eq!(fixed("{}"), None);
+    }
 }
