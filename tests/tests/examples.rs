@@ -247,6 +247,86 @@ fn web_app_sends_the_receipt_of_each_order_that_was_taken() {
     ends_with(&app, 0);
 }
 
+#[test]
+fn resource_lock_lets_one_at_a_time_have_an_invoice() {
+    let folder = TempDir::new();
+    let story = Worker::spawn(&mut command(example("resource_lock"), folder.path()));
+    ends_with(&story, 0);
+    let of = |invoice: &str| -> Vec<String> {
+        let events = story.events();
+        let lines = events.iter().filter_map(|event| {
+            let (name, what) = event.line.split_once(": ")?;
+            (name == invoice).then(|| what.to_owned())
+        });
+        lines.collect()
+    };
+    assert_eq!(of("invoice:7").len(), 2, "{}", story.report());
+    let lines = of("invoice:42");
+    let mut fence = 0;
+    for pair in lines.chunks(2) {
+        let [begins, ends] = pair else {
+            panic!("not a beginning and an end: {pair:?}")
+        };
+        let (who, now) = begins.split_once(" begins, fence ").expect("it begins");
+        assert!(ends.starts_with(&format!("{who} ends")), "{lines:?}");
+        let now: i64 = now.parse().expect("a fence");
+        assert!(now > fence, "{lines:?}");
+        fence = now;
+        // Who has waited has used up nothing.
+        assert!(
+            who == "the script" || ends.ends_with(", attempt 1"),
+            "{lines:?}"
+        );
+    }
+    let who: Vec<_> = lines
+        .iter()
+        .step_by(2)
+        .filter_map(|line| line.split(" begins").next())
+        .collect();
+    let [print, ask, insist] = [
+        "print_invoice",
+        "remind \"please pay\"",
+        "remind \"pay now\"",
+    ];
+    assert_eq!(who, ["the script", print, ask, print, insist]);
+}
+
+#[test]
+fn manual_retry_does_not_send_beside_the_job() {
+    let folder = TempDir::new();
+    let app = Worker::spawn(command(example("manual_retry"), folder.path()).env("PORT", "0"));
+    let listening = app.wait_for(BOUND, |event| event.line.starts_with("listening on "));
+    let address = listening
+        .line
+        .trim_start_matches("listening on ")
+        .to_owned();
+    let (status, enqueued) = http(&address, "POST", "/invoices/42/job", "");
+    assert_eq!(status, 200, "{enqueued}");
+    app.wait_for(BOUND, |event| {
+        event.line.starts_with("invoice 42: a job begins")
+    });
+    let (status, refusal) = http(&address, "POST", "/invoices/42/send", "");
+    assert_eq!(status, 409, "{refusal}");
+    // Of another invoice it can be had meanwhile.
+    assert_eq!(http(&address, "POST", "/invoices/7/send", "").0, 200);
+    app.wait_for(BOUND, |event| event.line == "invoice 42: a job ends");
+    eventually(BOUND, || {
+        http(&address, "POST", "/invoices/42/send", "").0 == 200
+    });
+    let (_, letters) = http(&address, "GET", "/invoices/42", "");
+    let letters: Vec<_> = letters
+        .lines()
+        .filter_map(|line| line.split_once(", fence "))
+        .collect();
+    let [("a job", before), ("a request", after)] = letters[..] else {
+        panic!("{letters:?}")
+    };
+    let fence = |text: &str| text.parse::<i64>().expect("a fence");
+    assert!(fence(after) > fence(before), "{letters:?}");
+    app.interrupt();
+    ends_with(&app, 0);
+}
+
 /// One request on a connection of its own: status and body of the answer.
 #[track_caller]
 fn http(address: &str, method: &str, path: &str, json: &str) -> (u16, String) {
