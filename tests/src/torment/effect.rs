@@ -1,4 +1,5 @@
-//! A handler's guarded effects: rows in a table of the application's, committed under the lease.
+//! A handler's guarded effects: rows in a table of the application's, committed under the lease. Of a run with a
+//! resource each transaction has two, one for each of its leases.
 
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -95,14 +96,26 @@ fn said(lease: &LeaseContext, event: &str, why: &str) {
 async fn once(lease: &LeaseContext, number: u64, complete: bool) -> Result<(), CommitError> {
     let db = |error: sqlx::Error| CommitError::Db(error.into());
     let level = usize::try_from((number + lease.fence().unsigned_abs()) % 3).expect("it fits");
-    let (job, fence, owner) = (lease.job_id(), lease.fence(), lease.owner().as_str());
+    // The second lease's first: an end that comes with an effect is logged right behind the job's.
+    let second = lease.resource().zip(lease.resource_fence());
+    let second = second.map(|(name, fence)| (0, fence, Some(name)));
+    let effects = second
+        .into_iter()
+        .chain([(lease.job_id(), lease.fence(), None)]);
+    let owner = lease.owner().as_str();
     // The same text for both databases.
-    let insert = "INSERT INTO effect (job, fence, owner) VALUES ($1, $2, $3)";
+    let insert = "INSERT INTO effect (job, fence, owner, name) VALUES ($1, $2, $3, $4)";
     match pool() {
         Pool::Postgres(pool) => {
             let mut tx = pool.begin_with(BEGIN_POSTGRES[level]).await.map_err(db)?;
-            let insert = sqlx::query(insert).bind(job).bind(fence).bind(owner);
-            insert.execute(&mut *tx).await.map_err(db)?;
+            for (job, fence, name) in effects {
+                let insert = sqlx::query(insert)
+                    .bind(job)
+                    .bind(fence)
+                    .bind(owner)
+                    .bind(name);
+                insert.execute(&mut *tx).await.map_err(db)?;
+            }
             at("effect written");
             if complete {
                 lease.complete_in(tx).await
@@ -112,8 +125,14 @@ async fn once(lease: &LeaseContext, number: u64, complete: bool) -> Result<(), C
         }
         Pool::Sqlite(pool) => {
             let mut tx = pool.begin_with(BEGIN_SQLITE[level]).await.map_err(db)?;
-            let insert = sqlx::query(insert).bind(job).bind(fence).bind(owner);
-            insert.execute(&mut *tx).await.map_err(db)?;
+            for (job, fence, name) in effects {
+                let insert = sqlx::query(insert)
+                    .bind(job)
+                    .bind(fence)
+                    .bind(owner)
+                    .bind(name);
+                insert.execute(&mut *tx).await.map_err(db)?;
+            }
             at("effect written");
             if complete {
                 lease.complete_in(tx).await

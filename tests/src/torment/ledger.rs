@@ -7,14 +7,14 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of a record: nine numbers, a spare one, the owner's 32 characters.
+/// Bytes of a record: ten numbers, the owner's 32 characters.
 const RECORD: usize = 112;
 const OWNER: usize = 80;
 
 /// A number of a record, by its place.
 #[derive(Debug, Clone, Copy)]
 pub enum Field {
-    /// The lease's job.
+    /// The lease's job; zero where only its name is known.
     Job = 0,
     /// Its fence.
     Fence = 1,
@@ -32,6 +32,8 @@ pub enum Field {
     Completed = 7,
     /// The last unguarded effect before which the process did not stand still.
     PromptCanary = 8,
+    /// Of a named lease, one more than the number of its name.
+    Name = 9,
 }
 
 /// A process's ledger.
@@ -59,12 +61,14 @@ impl Ledger {
         })
     }
 
-    /// A new lease.
-    pub fn begin(&self, job: i64, fence: i64, owner: &str) -> Record {
+    /// A new lease: a job's, or one of this name.
+    pub fn begin(&self, job: i64, fence: i64, owner: &str, name: Option<u64>) -> Record {
         let record = Record(self.records.fetch_add(1, Ordering::SeqCst));
         let mut bytes = [0; RECORD];
         bytes[..8].copy_from_slice(&job.to_le_bytes());
         bytes[8..16].copy_from_slice(&fence.to_le_bytes());
+        let name = name.map_or(0, |number| number + 1);
+        bytes[8 * Field::Name as usize..][..8].copy_from_slice(&name.to_le_bytes());
         let owner = owner.as_bytes();
         let length = owner.len().min(RECORD - OWNER);
         bytes[OWNER..OWNER + length].copy_from_slice(&owner[..length]);
@@ -88,8 +92,10 @@ impl Ledger {
 /// A record that was read back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Belief {
-    /// The lease's job.
+    /// The lease's job; zero where only its name is known.
     pub job: i64,
+    /// Of a named lease, the number of its name.
+    pub name: Option<u64>,
     /// Its fence.
     pub fence: i64,
     /// Its owner token.
@@ -120,6 +126,7 @@ impl Belief {
         let owner = String::from_utf8_lossy(&bytes[OWNER..]);
         Self {
             job: number(Field::Job).cast_signed(),
+            name: number(Field::Name).checked_sub(1),
             fence: number(Field::Fence).cast_signed(),
             owner: owner.trim_end_matches('\0').to_owned(),
             last_ok: number(Field::LastOk),

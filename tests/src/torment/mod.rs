@@ -7,12 +7,15 @@
 //! | `FAULT_LEDGER` | the ledger's file; commands are looked for in this file's name with `.command` after it |
 //! | `FAULT_MISTAKE` | a known mistake that the runtime, or its statements, shall have |
 //! | `FAULT_CLOCK` | a clock that is not the system's |
+//! | `FAULT_HANDS` | it takes names by hand, too, that jobs take as their resource |
 
 mod clock;
 mod command;
 mod effect;
+mod hands;
 pub mod ledger;
 mod mistake;
+pub mod names;
 mod watch;
 
 pub use command::{at, finishing, lingering, panicky};
@@ -47,7 +50,13 @@ pub fn run() -> Result<(), Error> {
         }
         let runtime = builder.build().await?;
         mistake::must_have_been_made();
-        runtime.run().await
+        let by_hand = std::env::var_os("FAULT_HANDS").map(|_| runtime.client());
+        let by_hand = by_hand.map(|client| tokio::spawn(hands::work(client)));
+        let ran = runtime.run().await;
+        if let Some(by_hand) = by_hand {
+            by_hand.abort();
+        }
+        ran
     })
 }
 

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::ledger::{Field, Ledger, Record};
+use super::names;
 use tasklock_runtime::LeaseContext;
 use tasklock_test_support::process::boottime;
 
@@ -28,6 +29,8 @@ static WATCHED: Mutex<Vec<Arc<Run>>> = Mutex::new(Vec::new());
 pub struct Run {
     lease: LeaseContext,
     record: Record,
+    /// Of its second lease: one belief for both.
+    second: Option<Record>,
     acknowledged: Mutex<u64>,
 }
 
@@ -50,9 +53,13 @@ impl Run {
     /// Watches a lease from now on.
     pub fn begin(lease: &LeaseContext) -> Arc<Self> {
         let owner = lease.owner().as_str();
+        let by_hand = names::number(lease.task());
+        let second = lease.resource().zip(lease.resource_fence());
         let run = Arc::new(Self {
             lease: lease.clone(),
-            record: ledger().begin(lease.job_id(), lease.fence(), owner),
+            record: ledger().begin(lease.job_id(), lease.fence(), owner, by_hand),
+            second: second
+                .map(|(name, fence)| ledger().begin(0, fence, owner, names::number(name))),
             acknowledged: Mutex::new(0),
         });
         watched().push(Arc::clone(&run));
@@ -66,9 +73,15 @@ impl Run {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         *count += 1;
-        ledger().set(self.record, Field::Acknowledged, *count);
+        self.set(Field::Acknowledged, *count);
         if completed {
             ledger().set(self.record, Field::Completed, 1);
+        }
+    }
+
+    fn set(&self, field: Field, value: u64) {
+        for record in std::iter::once(self.record).chain(self.second) {
+            ledger().set(record, field, value);
         }
     }
 }
@@ -89,13 +102,13 @@ fn check() {
             let before = boottime();
             let nanos = u64::try_from(before.as_nanos()).expect("it fits");
             match (run.lease.check(), &lost) {
-                (Ok(()), None) => ledger().set(run.record, Field::LastOk, nanos),
+                (Ok(()), None) => run.set(Field::LastOk, nanos),
                 (Ok(()), Some(_)) => {
-                    ledger().set(run.record, Field::Revived, nanos);
-                    ledger().set(run.record, Field::LastOk, nanos);
+                    run.set(Field::Revived, nanos);
+                    run.set(Field::LastOk, nanos);
                 }
                 (Err(_), None) => {
-                    ledger().set(run.record, Field::FirstLost, nanos);
+                    run.set(Field::FirstLost, nanos);
                     *lost = Some(before);
                 }
                 (Err(_), Some(_)) => {}
@@ -128,9 +141,9 @@ fn canary() {
         thread::sleep(FLIGHT);
         for run in held {
             let nanos = u64::try_from(boottime().as_nanos()).expect("it fits");
-            ledger().set(run.record, Field::LastCanary, nanos);
+            run.set(Field::LastCanary, nanos);
             if boottime() - from < PROMPT {
-                ledger().set(run.record, Field::PromptCanary, nanos);
+                run.set(Field::PromptCanary, nanos);
             }
         }
     }

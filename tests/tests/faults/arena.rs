@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tasklock_test_support::process::boottime;
 use tasklock_test_support::temp::TempDir;
+use tasklock_tests::torment::names;
 
 use super::clerk::{Book, Clerk};
 use super::draw::Draw;
@@ -39,7 +40,7 @@ pub(crate) struct Arena {
 }
 
 /// The tasks that most scenarios run: standing ones, and some that run on demand.
-pub(crate) const TASKS: &str = "a0,a1,s0,s1,ships,tries,pair,gone";
+pub(crate) const TASKS: &str = "a0,a1,s0,s1,ships,tries,pair,gone,shares,pushes";
 /// Standing tasks alone.
 pub(crate) const STANDING: &str = "a0,a1,a2,s0,s1,s2";
 
@@ -89,6 +90,12 @@ impl Arena {
             .any(|(name, _)| *name == "TASKLOCK_WORKER_NAME")
         {
             all.push(("TASKLOCK_WORKER_NAME", &name));
+        }
+        if on_demand
+            .iter()
+            .any(|task| policy::of(task).is_some_and(|policy| policy.shares))
+        {
+            all.push(("FAULT_HANDS", "1"));
         }
         all.extend_from_slice(variables);
         let seat = Seat::start(&self.place, self.folder.path(), &name, program, &all);
@@ -169,9 +176,18 @@ impl Arena {
         for seat in &self.seats {
             seat.worker.wait_exit(BOUND);
         }
+        let log = audit::read(&self.place).await;
+        let rows = audit::rows_of_names(&log);
+        let mut beliefs: Vec<_> = self.seats.iter().flat_map(Seat::beliefs).collect();
+        for belief in beliefs.iter_mut().filter(|belief| belief.job == 0) {
+            let row = belief
+                .name
+                .and_then(|number| rows.get(&names::name(number)));
+            belief.job = row.copied().unwrap_or_default();
+        }
         let evidence = Evidence {
-            log: audit::read(&self.place).await,
-            beliefs: self.seats.iter().flat_map(Seat::beliefs).collect(),
+            log,
+            beliefs,
             offset: offset(),
             book,
             rows: self.place.rows().await,

@@ -1,6 +1,10 @@
 //! What the store did, written down by its own triggers in the very transactions that did it, after
 //! their row locks: so that the order of the log is the order of the rows.
 
+use std::collections::HashMap;
+
+use tasklock_runtime::store::LEASES;
+
 use super::place::Place;
 
 /// What happened to a job.
@@ -59,17 +63,26 @@ pub(crate) struct Row {
     pub(crate) key: Option<String>,
     /// What it carries, if that is a number.
     pub(crate) number: Option<u64>,
+    /// The name that it needs.
+    pub(crate) resource: Option<String>,
+}
+
+impl Row {
+    /// Whether it is no job but a name.
+    pub(crate) fn is_name(&self) -> bool {
+        self.task == LEASES
+    }
 }
 
 const COLUMNS: &str = "op, job, fence, owner, until, was, state, outcome, attempt, crashes, task, \
-    unique_key, payload";
+    unique_key, payload, resource";
 
 const POSTGRES: &[&str] = &[
-    "CREATE TABLE effect (job bigint, fence bigint, owner text)",
+    "CREATE TABLE effect (job bigint, fence bigint, owner text, name text)",
     "CREATE TABLE booking (number bigint)",
     "CREATE TABLE audit (seq bigserial, op text, job bigint, fence bigint, owner text, until bigint,
         was text, state text, outcome text, attempt bigint, crashes bigint, task text, unique_key text,
-        payload text,
+        payload text, resource text,
         at bigint DEFAULT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint,
         tx bigint DEFAULT txid_current())",
     "CREATE FUNCTION audit_job() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -82,7 +95,7 @@ const POSTGRES: &[&str] = &[
     BEGIN
         IF tg_op = 'DELETE' THEN r := old; ELSE r := new; END IF;
         IF was = 'running' THEN held := old; ELSE held := r; END IF;
-        IF tg_op = 'INSERT' THEN op := 'enter';
+        IF tg_op = 'INSERT' AND state <> 'running' THEN op := 'enter';
         ELSIF state = 'running' AND (was <> 'running' OR old.fence <> new.fence) THEN
             op := 'acquire';
             held := new;
@@ -100,7 +113,7 @@ const POSTGRES: &[&str] = &[
         IF op IS NOT NULL THEN
             INSERT INTO audit ({columns}) VALUES (op, r.id, held.fence, held.lock_owner,
                 CASE op WHEN 'acquire' THEN (extract(epoch FROM r.lock_until) * 1000000)::bigint ELSE 0 END,
-                was, state, r.last_outcome, r.attempt, r.crashes, r.task, r.unique_key, r.payload);
+                was, state, r.last_outcome, r.attempt, r.crashes, r.task, r.unique_key, r.payload, r.resource);
         END IF;
         RETURN NULL;
     END $$",
@@ -110,8 +123,8 @@ const POSTGRES: &[&str] = &[
         RETURN NULL;
     END $$",
     "CREATE FUNCTION audit_effect() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        INSERT INTO audit (op, job, fence, owner)
-        VALUES ('effect', new.job, new.fence, new.owner);
+        INSERT INTO audit (op, job, fence, owner, resource)
+        VALUES ('effect', new.job, new.fence, new.owner, new.name);
         RETURN NULL;
     END $$",
     "CREATE TRIGGER audit AFTER INSERT OR UPDATE OR DELETE ON tasklock_job
@@ -125,14 +138,18 @@ const POSTGRES: &[&str] = &[
 
 /// One writer at a time: whatever a transaction writes first, its place in the order is fixed with it.
 const SQLITE: &[&str] = &[
-    "CREATE TABLE effect (job bigint, fence bigint, owner text)",
+    "CREATE TABLE effect (job bigint, fence bigint, owner text, name text)",
     "CREATE TABLE booking (number bigint)",
     "CREATE TABLE audit (seq INTEGER PRIMARY KEY AUTOINCREMENT, op text, job bigint, fence bigint,
         owner text, until bigint, was text, state text, outcome text, attempt bigint, crashes bigint,
-        task text, unique_key text, payload text, at bigint, tx bigint DEFAULT 0)",
-    "CREATE TRIGGER audit_enter AFTER INSERT ON tasklock_job
+        task text, unique_key text, payload text, resource text, at bigint, tx bigint DEFAULT 0)",
+    "CREATE TRIGGER audit_enter AFTER INSERT ON tasklock_job WHEN new.state <> 'running'
      BEGIN
         INSERT INTO audit ({columns}, at) VALUES ('enter', {new}, {now});
+     END",
+    "CREATE TRIGGER audit_first AFTER INSERT ON tasklock_job WHEN new.state = 'running'
+     BEGIN
+        INSERT INTO audit ({columns}, at) VALUES ('acquire', {first}, {now});
      END",
     "CREATE TRIGGER audit_acquire AFTER UPDATE ON tasklock_job
         WHEN new.state = 'running' AND (old.state <> 'running' OR old.fence <> new.fence)
@@ -174,8 +191,8 @@ const SQLITE: &[&str] = &[
      END",
     "CREATE TRIGGER audit_effect AFTER INSERT ON effect
      BEGIN
-        INSERT INTO audit (op, job, fence, owner, at)
-        VALUES ('effect', new.job, new.fence, new.owner, {now});
+        INSERT INTO audit (op, job, fence, owner, resource, at)
+        VALUES ('effect', new.job, new.fence, new.owner, new.name, {now});
      END",
 ];
 
@@ -183,7 +200,8 @@ const SQLITE: &[&str] = &[
 fn values(row: &str, held: &str, was: &str, state: &str, until: &str) -> String {
     format!(
         "{row}.id, {held}.fence, {held}.lock_owner, {until}, {was}, {state}, {row}.last_outcome, \
-         {row}.attempt, {row}.crashes, {row}.task, {row}.unique_key, {row}.payload"
+         {row}.attempt, {row}.crashes, {row}.task, {row}.unique_key, {row}.payload, \
+         {row}.resource"
     )
 }
 
@@ -194,6 +212,10 @@ pub(crate) async fn install(place: &Place) {
         let statement = statement
             .replace("{columns}", COLUMNS)
             .replace("{new}", &values("new", "new", "''", "new.state", "0"))
+            .replace(
+                "{first}",
+                &values("new", "new", "''", "new.state", "new.lock_until"),
+            )
             .replace(
                 "{changed}",
                 &values("new", "new", "old.state", "new.state", "new.lock_until"),
@@ -211,7 +233,8 @@ pub(crate) async fn install(place: &Place) {
 pub(crate) async fn read(place: &Place) -> Vec<Entry> {
     let query = format!("SELECT {COLUMNS}, seq, at, tx FROM audit ORDER BY seq");
     let rows = place.run(&query).await;
-    rows.iter()
+    let mut log: Vec<Entry> = rows
+        .iter()
         .map(|row| {
             let text = |column: usize| row[column].as_deref().unwrap_or_default();
             let number = |column| match text(column) {
@@ -233,12 +256,29 @@ pub(crate) async fn read(place: &Place) -> Vec<Entry> {
                     task: text(10).to_owned(),
                     key: row[11].clone(),
                     number: text(12).parse().ok(),
+                    resource: row[13].clone(),
                 },
-                seq: number(13),
-                at: number(14),
-                tx: number(15),
+                seq: number(14),
+                at: number(15),
+                tx: number(16),
             }
         })
+        .collect();
+    let rows = rows_of_names(&log);
+    // A handler knows the name of its second lease, not its row.
+    for effect in log.iter_mut().filter(|entry| entry.op == Op::Effect) {
+        if let Some(row) = effect.row.resource.as_ref().and_then(|name| rows.get(name)) {
+            effect.job = *row;
+        }
+    }
+    log
+}
+
+/// The rows that stand for names.
+pub(crate) fn rows_of_names(log: &[Entry]) -> HashMap<String, i64> {
+    let names = log.iter().filter(|entry| entry.row.is_name());
+    names
+        .filter_map(|entry| Some((entry.row.key.clone()?, entry.job)))
         .collect()
 }
 

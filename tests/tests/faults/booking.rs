@@ -51,6 +51,9 @@ async fn insert<T: EnqueueTransaction>(
     if let Some(key) = &order.key {
         one = one.unique(key);
     }
+    if let Some(resources) = &order.resources {
+        one = one.resource(&*resources[0]);
+    }
     one.within(tx).await.ok().map(|answer| vec![answer])
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tasklock_runtime::store::{Options, Source, Store, connect};
 use tasklock_runtime::{Cancelled, Client, Enqueued};
 use tasklock_test_support::proxy::{Mode, Proxy};
+use tasklock_tests::torment::names;
 use tokio::time::{sleep, timeout};
 
 use crate::booking::{BEGIN, in_transaction};
@@ -17,6 +18,7 @@ use crate::database::Database;
 use crate::draw::Draw;
 use crate::mistaken;
 use crate::place::Place;
+use crate::policy;
 
 /// What was asked for, and what came back.
 #[derive(Debug, Default)]
@@ -34,6 +36,8 @@ pub(crate) struct Order {
     pub(crate) numbers: Vec<u64>,
     pub(crate) key: Option<String>,
     pub(crate) within: bool,
+    /// Said at once, for each of them; else the worker that takes the job finds out the name that it needs.
+    pub(crate) resources: Option<Vec<String>>,
     pub(crate) reply: Reply,
 }
 
@@ -191,9 +195,13 @@ impl Desk {
             1 => Duration::from_millis(250),
             _ => PATIENCE,
         };
+        let numbers: Vec<u64> = (self.number..self.number + count).collect();
+        let shares = policy::of(&task).is_some_and(|policy| policy.shares);
+        let says = shares && draw.below(3) > 0;
         let mut order = Order {
             task,
-            numbers: (self.number..self.number + count).collect(),
+            resources: says.then(|| numbers.iter().map(|number| names::name(*number)).collect()),
+            numbers,
             key: keyed.then(|| format!("key {key}")),
             within,
             reply: Reply::Unknown,
@@ -212,11 +220,18 @@ impl Desk {
             if within {
                 in_transaction(client, &self.way, &order, begin, commits).await
             } else if count > 1 {
-                client.enqueue_many(&order.task, &order.numbers).await.ok()
+                let mut many = client.enqueue_many(&order.task, &order.numbers);
+                if let Some(resources) = &order.resources {
+                    many = many.resources(resources.iter().cloned());
+                }
+                many.await.ok()
             } else {
                 let mut one = client.enqueue(&order.task, &order.numbers[0]);
                 if let Some(key) = &order.key {
                     one = one.unique(key);
+                }
+                if let Some(resources) = &order.resources {
+                    one = one.resource(&*resources[0]);
                 }
                 one.await.ok().map(|answer| vec![answer])
             }
@@ -272,7 +287,8 @@ impl Desk {
 /// The tasks of the jobs that wait or run, one for each, but for the standing ones.
 async fn backlog(database: &mut Database) -> Option<Vec<String>> {
     let query = "SELECT task FROM tasklock_job
-        WHERE state IN ('ready', 'running') AND coalesce(unique_key, '-') <> ''";
+        WHERE state IN ('ready', 'running') AND coalesce(unique_key, '-') <> ''
+            AND task <> 'tasklock.lease'";
     let rows = database.run(query).await.ok()?;
     let tasks = rows.into_iter().map(|mut row| row.swap_remove(0));
     Some(tasks.flatten().collect())

@@ -49,7 +49,8 @@ pub(crate) fn judge(evidence: &Evidence, verdict: &mut Verdict) {
         }
     }
     for entry in &evidence.log {
-        if !matches!(entry.op, Op::Renew | Op::Effect) {
+        // Names have no lives: they are held, or not.
+        if !matches!(entry.op, Op::Renew | Op::Effect) && !entry.row.is_name() {
             lives.hear(entry);
         }
     }
@@ -124,7 +125,9 @@ impl Lives<'_> {
                 if poisoned && self.started.contains(&key) {
                     self.wrong("Crashes: started in spite of them", entry);
                 }
-                if marked && (row.was == "ready" || self.started.contains(&key)) {
+                // Taken over and put back, for its name was not to be had, it waits with its mark.
+                let waits = row.was == "ready" && !policy.shares;
+                if marked && (waits || self.started.contains(&key)) {
                     self.wrong("Cancelled: started after that", entry);
                 }
             }

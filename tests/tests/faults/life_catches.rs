@@ -70,6 +70,7 @@ fn order(task: &str, key: Option<&str>, numbers: &[u64], reply: Reply) -> Order 
         numbers: numbers.to_vec(),
         key: key.map(str::to_owned),
         within: false,
+        resources: None,
         reply,
     }
 }
@@ -176,6 +177,7 @@ fn started(job: i64, fence: i64) -> Belief {
     Belief {
         job,
         fence,
+        name: None,
         owner: String::new(),
         last_ok: 1,
         first_lost: 2,

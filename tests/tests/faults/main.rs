@@ -24,6 +24,7 @@ mod orders;
 mod place;
 mod policy;
 mod seat;
+mod second;
 
 #[macro_use]
 mod scenario;

@@ -11,6 +11,7 @@ use tasklock_tests::torment::ledger::Belief;
 
 use super::audit::{Entry, Op};
 use super::evidence::{Evidence, Verdict};
+use super::second::Inherited;
 
 /// SQLite's clock shows whole milliseconds.
 const RESOLUTION: i64 = 1_000;
@@ -41,10 +42,12 @@ pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let mut effects: HashMap<Key, u64> = HashMap::new();
     let mut finished: HashSet<Key> = HashSet::new();
     let completions = completions(&evidence.log);
+    let inherited = Inherited::of(&evidence.log);
     for entries in jobs.values() {
         let mut court = Court {
             evidence,
             completions: &completions,
+            inherited: &inherited,
             beliefs: &beliefs,
             verdict: &mut verdict,
             holder: None,
@@ -115,10 +118,11 @@ fn completions(log: &[Entry]) -> HashSet<i64> {
         .collect()
 }
 
-/// One job's log.
+/// The log of one job, or of one name.
 struct Court<'a, 'v> {
     evidence: &'a Evidence,
     completions: &'a HashSet<i64>,
+    inherited: &'a Inherited<'a>,
     beliefs: &'a HashMap<Key, Vec<&'a Belief>>,
     verdict: &'v mut Verdict,
     holder: Option<Holder<'a>>,
@@ -151,7 +155,7 @@ impl<'a> Court<'a, '_> {
     }
 
     fn acquire(&mut self, entry: &'a Entry) {
-        self.verdict.acquired += 1;
+        self.verdict.acquired += usize::from(!entry.row.is_name());
         let fence = self.former.last().map_or(0, |former| former.fence);
         if entry.fence <= fence {
             self.wrong("P1: a fence that is not greater", entry);
@@ -163,7 +167,10 @@ impl<'a> Court<'a, '_> {
             match holder.ended {
                 Some(end) if end.at > entry.at => self.wrong("P2: before the release", entry),
                 Some(_) => {}
+                None if self.inherited.has(entry, holder.acquired) => {}
                 None if holder.until > entry.at => self.wrong("P2: before the expiry", entry),
+                // When a name is wanted again is up to those who want it.
+                None if entry.row.is_name() => {}
                 None => {
                     let took = micros(entry.at - holder.until);
                     self.verdict.takeovers.push(took);

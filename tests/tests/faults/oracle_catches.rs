@@ -25,6 +25,7 @@ fn belief(fence: i64, owner: &str, last_ok: u64) -> Belief {
     Belief {
         job: 1,
         fence,
+        name: None,
         owner: owner.into(),
         last_ok: last_ok * 1_000_000,
         first_lost: last_ok * 1_000_000 + 1,

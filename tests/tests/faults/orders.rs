@@ -10,7 +10,9 @@ use super::clerk::{Order, Reply};
 use super::evidence::{Evidence, Verdict};
 
 pub(crate) fn judge(evidence: &Evidence, verdict: &mut Verdict) {
-    let entered = |entry: &&Entry| entry.op == Op::Enter && entry.row.key.as_deref() != Some("");
+    let entered = |entry: &&Entry| {
+        entry.op == Op::Enter && !entry.row.is_name() && entry.row.key.as_deref() != Some("")
+    };
     let mut there: HashMap<u64, Vec<&Entry>> = HashMap::new();
     let mut keys: HashMap<i64, &Row> = HashMap::new();
     for entry in evidence.log.iter().filter(entered) {

@@ -109,10 +109,10 @@ impl Place {
         Duration::from_micros(self.number(gaps).await.unsigned_abs())
     }
 
-    /// Every row: id, state, attempt, crashes.
+    /// Every row but those of names: id, state, attempt, crashes.
     pub(crate) async fn rows(&self) -> Vec<(i64, String, i64, i64)> {
         let rows = self
-            .run("SELECT id, state, attempt, crashes FROM tasklock_job")
+            .run("SELECT id, state, attempt, crashes FROM tasklock_job WHERE task <> 'tasklock.lease'")
             .await;
         let number = |text: &Option<String>| -> i64 {
             let text = text.as_deref().expect("it is not null");
@@ -193,7 +193,7 @@ impl Place {
             format!("SELECT 1 FROM audit a WHERE a.job = j.id AND a.op = '{op}' AND a.seq > {seen}")
         };
         let left = format!(
-            "SELECT count(*) FROM tasklock_job j WHERE CASE WHEN coalesce(j.unique_key, '-') <> ''
+            "SELECT count(*) FROM tasklock_job j WHERE j.task <> 'tasklock.lease' AND CASE WHEN coalesce(j.unique_key, '-') <> ''
                 THEN j.state IN ('ready', 'running') ELSE NOT EXISTS ({}) OR NOT EXISTS ({}) END",
             ran("acquire"),
             ran("finish")

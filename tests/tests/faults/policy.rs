@@ -10,11 +10,13 @@ pub(crate) struct Policy {
     pub(crate) concurrency: Option<usize>,
     /// Whether a success of it always is its one effect's transaction.
     pub(crate) completes: bool,
+    /// Whether its jobs need a name.
+    pub(crate) shares: bool,
     /// Whether its ended rows stay for a day at least; else those of its successes may go at once.
     pub(crate) keeps: bool,
 }
 
-pub(crate) const POLICIES: [Policy; 4] = [
+pub(crate) const POLICIES: [Policy; 6] = [
     Policy {
         completes: true,
         keeps: false,
@@ -33,6 +35,14 @@ pub(crate) const POLICIES: [Policy; 4] = [
         keeps: false,
         ..lenient("gone")
     },
+    Policy {
+        shares: true,
+        ..lenient("shares")
+    },
+    Policy {
+        shares: true,
+        ..lenient("pushes")
+    },
 ];
 
 const fn lenient(task: &'static str) -> Policy {
@@ -42,6 +52,7 @@ const fn lenient(task: &'static str) -> Policy {
         crashes: 1_000,
         concurrency: None,
         completes: false,
+        shares: false,
         keeps: true,
     }
 }

@@ -79,6 +79,8 @@ impl Seat {
         ledger::read(path)
             .iter()
             .filter(|belief| belief.last_ok > 0 && belief.first_lost == 0)
+            // A name that is given up may be nobody's for long.
+            .filter(|belief| belief.name.is_none())
             .map(|belief| (belief.job, belief.fence))
             .collect()
     }

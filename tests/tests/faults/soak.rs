@@ -24,8 +24,7 @@ use crate::seat::Seat;
 /// In a test run.
 const SECONDS: u64 = 30;
 const WORKERS: usize = 5;
-const TASKS: &str =
-    "a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,s0,s1,s2,s3,s4,s5,s6,s7,s8,s9,ships,tries,pair,gone";
+const TASKS: &str = "a0,a1,a2,a3,a4,a5,a6,a7,a8,a9,s0,s1,s2,s3,s4,s5,s6,s7,s8,s9,ships,tries,pair,gone,shares,pushes";
 
 #[test]
 fn sqlite() {

@@ -1,11 +1,12 @@
 //! The worker program that the fault tests torment. How a run goes is drawn from its job and fence: some are over at once, some outlive
 //! several heartbeats, some complete their job themselves, some fail, some panic. `ordered` has the tasks that
-//! run on demand.
+//! run on demand, `shared` those of them whose jobs need a name.
 //!
 //! Standing tasks are killed as often as a scenario likes: no slot of theirs ends as poison.
 
 mod fate;
 mod ordered;
+mod shared;
 
 use std::time::Duration;
 

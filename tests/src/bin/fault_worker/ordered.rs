@@ -99,7 +99,12 @@ async fn gone(lease: LeaseContext, order: Payload<u64>) -> TaskResult {
 }
 
 /// So many effects, the last of which may complete the job.
-async fn write(lease: &LeaseContext, run: &Run, fate: &Fate, effects: u64) -> TaskResult {
+pub(crate) async fn write(
+    lease: &LeaseContext,
+    run: &Run,
+    fate: &Fate,
+    effects: u64,
+) -> TaskResult {
     for number in 1..=effects {
         lease.check()?;
         pause(fate.pause).await;
