@@ -20,7 +20,30 @@ pub(crate) fn handle(options: &Options, handler: &Handler) -> Option<TokenStream
         methods.push(enqueue(options, handler, payload));
         methods.extend(payload.map(|ty| enqueue_many(options, handler, ty)));
     }
-    with_methods(options, handler, &methods)
+    let handle = with_methods(options, handler, &methods)?;
+    let spec = job_spec(options, handler, payload);
+    Some(quote! { #handle #spec })
+}
+
+/// What its jobs carry.
+fn job_spec(options: &Options, handler: &Handler, payload: Option<&Type>) -> Option<TokenStream> {
+    let ident = ident(options, handler)?;
+    let cfgs = &handler.cfgs;
+    let rt = runtime(options);
+    let carried = payload.map_or_else(|| quote!(()), |ty| quote!(#ty));
+    Some(quote_spanned! {generated(handler)=>
+        #(#cfgs)*
+        #[allow(deprecated)]
+        impl #rt::JobSpec<#carried> for #ident {}
+    })
+}
+
+fn ident<'a>(options: &'a Options, handler: &'a Handler) -> Option<&'a Ident> {
+    match &options.handle {
+        None => Some(&handler.ident),
+        Some(Handle::Named(ident)) => Some(ident),
+        Some(Handle::Omitted) => None,
+    }
 }
 
 /// The handle of a wrong task. Which methods the right one has is not known, so there are all, for
@@ -66,11 +89,7 @@ fn with_methods(
     handler: &Handler,
     methods: &[TokenStream],
 ) -> Option<TokenStream> {
-    let ident = match &options.handle {
-        None => &handler.ident,
-        Some(Handle::Named(ident)) => ident,
-        Some(Handle::Omitted) => return None,
-    };
+    let ident = ident(options, handler)?;
     let Handler { cfgs, vis, .. } = handler;
     let name = name(options, handler);
     let rt = runtime(options);

@@ -25,13 +25,13 @@
 //! Data flows one way: attribute → registration → registry → scheduler → claim → lease and heartbeat
 //! → handler → outcome → store. Modules import leftwards only:
 //!
-//! `fault, error ← lease ← task ← store ← run ← client, runtime`
+//! `fault, error ← lease ← task ← store ← run ← client, runtime, testing`
 //!
 //! - `lease`: what holding a lease means; the argument why it is safe stands there
 //! - `task`: what a task is: definition, parameters, schedule, outcome, registration
 //! - `store`: the durable truth; one trait, one folder per database
 //! - `run`: what a worker does
-//! - `client` and `runtime`: what an application calls
+//! - `client` and `runtime`: what an application calls; `testing`: what its unit tests do
 //!
 //! # What is promised
 //!
@@ -42,6 +42,7 @@
 //!
 //! - `sqlite` (default): leases in a SQLite file, for one machine
 //! - `postgres`: leases in PostgreSQL
+//! - `testing`: the module `tasklock_runtime::testing`, for the dev-dependencies of whoever tests handlers
 //!
 //! Foreign types in the public API: `serde`'s traits (1), `sqlx` pools and transactions (0.9),
 //! `jiff::Timestamp` (1), and `tokio_util::sync::CancellationToken` (0.7). A new major version of one is a
@@ -62,6 +63,8 @@ mod runtime;
 #[doc(hidden)]
 pub mod store;
 mod task;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use tasklock_macros::locked_task;
 
@@ -71,7 +74,9 @@ pub use crate::lease::{
     BootClock, Clock, CommitError, FenceError, FencedTransaction, GuardedTransaction, LeaseContext,
     LeaseKey, LeaseLost, Moment, OwnerToken, Progress, RenewError, fence_table,
 };
-pub use crate::run::{LeaseGuard, LeaseRequest, LockError};
+pub use crate::run::{
+    Ended, Event, EventKind, Events, Handler, LeaseGuard, LeaseRequest, LockError, Missed,
+};
 pub use crate::runtime::{Runtime, RuntimeBuilder, ShutdownHandle, run};
 pub use crate::store::memory::Memory;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
@@ -80,8 +85,8 @@ pub use crate::store::{
     Cancelled, EnqueueTransaction, Enqueued, Job, JobState, Pausable, Pool, Retried, Triggered,
 };
 pub use crate::task::{
-    BoxError, Discard, ExtractError, FromRun, IntoOutcome, Next, OnLost, Outcome, Payload, Renew,
-    Requirements, RetryAfter, RunParts, Snooze, State, TaskResult, TaskSpec,
+    BoxError, Discard, ExtractError, FromRun, IntoOutcome, JobSpec, Next, OnLost, Outcome, Payload,
+    Renew, Requirements, RetryAfter, RunParts, Snooze, State, TaskResult, TaskSpec,
 };
 
 /// Keeps a library of tasks in the program: `tasklock_runtime::link!(my_jobs);` in `main.rs`.

@@ -353,6 +353,17 @@ fn http(address: &str, method: &str, path: &str, json: &str) -> (u16, String) {
     }
 }
 
+/// Cargo runs its unit tests with all others (`test = true` in the manifest).
+#[test]
+fn unit_test_a_handler_is_an_ordinary_program() {
+    let folder = TempDir::new();
+    let story = Worker::spawn(&mut command(example("unit_test_a_handler"), folder.path()));
+    ends_with(&story, 0);
+    story.wait_for(BOUND, |event| event.line == "Welcome, ada!");
+    let manifest = read("examples/Cargo.toml");
+    assert!(manifest.contains("name = \"unit_test_a_handler\"\ntest = true"));
+}
+
 #[test]
 fn no_example_is_left_out_here() {
     let here = read("tests/tests/examples.rs");

@@ -43,6 +43,9 @@ fn the_whole_expansion() {
             const NAME: &'static str = "refresh_rates";
         }
 
+        #[allow(deprecated)]
+        impl ::tasklock_runtime::JobSpec<()> for refresh_rates {}
+
         #[allow(deprecated, non_camel_case_types)]
         const _: () = {
             ::tasklock_runtime::__private::inventory::submit! {
@@ -94,6 +97,9 @@ fn a_payload_and_a_state() {
             ) -> rt::EnqueueMany<'client> {
                 client.enqueue_many(Self::NAME, payloads).priority(5i16)
             }
+        },
+        quote! {
+            impl rt::JobSpec<Invoice> for send {}
         },
         quote! {
             type __tasklock_parameter_0 = State<Db>;
@@ -246,7 +252,7 @@ fn the_handle_has_the_functions_visibility_cfgs_and_another_name_if_told() {
             const NAME: &'static str = "type";
         ),
     );
-    assert_eq!(expansion.to_string().matches("feature").count(), 5);
+    assert_eq!(expansion.to_string().matches("feature").count(), 6);
     assert_eq!(expansion.to_string().matches("# [deprecated]").count(), 1);
 }
 

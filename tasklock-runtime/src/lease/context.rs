@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::completing::Completing;
 use super::guard::Anchor;
 use super::identity::{LeaseKey, OwnerToken};
 use super::lost::LeaseLost;
+use super::renewals::{RenewRequest, Renewals};
 use super::status::LeaseStatus;
 
 /// Timers stand still while the machine is suspended; a waiting `lost()` looks at the clock again at
@@ -49,7 +50,7 @@ pub(crate) struct ContextParts {
     pub(crate) ttl: Duration,
     pub(crate) status: Arc<LeaseStatus>,
     pub(crate) shutdown: CancellationToken,
-    pub(crate) renewals: mpsc::UnboundedSender<RenewRequest>,
+    pub(crate) renewals: Renewals,
     /// The rows that a guarded transaction looks at, the run's own first.
     pub(crate) anchors: Vec<Arc<Anchor>>,
     /// The run's second lease.
@@ -64,13 +65,6 @@ pub(crate) struct ContextParts {
 pub(crate) struct ResourceParts {
     pub(crate) name: Arc<str>,
     pub(crate) fence: i64,
-}
-
-/// Asks the heartbeat for a renewal at once.
-#[derive(Debug)]
-pub(crate) struct RenewRequest {
-    pub(crate) key: LeaseKey,
-    pub(crate) reply: oneshot::Sender<Result<(), RenewError>>,
 }
 
 /// Why [`LeaseContext::renew`] could not confirm the lease.

@@ -101,12 +101,18 @@ mod context;
 mod deadline;
 mod fence;
 mod guard;
+#[cfg(any(test, feature = "testing"))]
+mod hands;
 mod identity;
+#[cfg(any(test, feature = "testing"))]
+mod loose;
 mod lost;
 mod progress;
+mod renewals;
 mod status;
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 pub(crate) mod testing;
+mod unguarded;
 
 pub use clock::{BootClock, Clock, Moment};
 pub use context::{LeaseContext, RenewError};
@@ -117,9 +123,14 @@ pub use lost::LeaseLost;
 pub use progress::Progress;
 
 pub(crate) use completing::Completing;
-pub(crate) use context::{ContextParts, RenewRequest, ResourceParts};
+pub(crate) use context::{ContextParts, ResourceParts};
 pub(crate) use deadline::Trust;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) use fence::sealed::Fenced;
 pub use guard::sealed::Guarded;
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use hands::HandClock;
+pub(crate) use renewals::{RenewRequest, Renewals};
 pub(crate) use status::LeaseStatus;
+#[cfg(any(test, feature = "testing", feature = "postgres", feature = "sqlite"))]
+pub(crate) use unguarded::Unguarded;

@@ -1,23 +1,28 @@
 //! One run, in five steps: guard, run, normalise, settle, report.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tasklock_grammar::display_duration;
 use tokio::task::unconstrained;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::alarm::Alarm;
+use super::around::{Layers, normalised};
 use super::completion::{Completion, End, Written};
+use super::events::Publisher;
 use super::facts::facts;
 use super::heartbeat::{Heartbeat, Keeping};
 use super::unwind::CatchUnwind;
 use crate::fault;
 use crate::lease::{Clock, LeaseContext, LeaseLost, LeaseStatus, Moment};
 use crate::store::{Claim, Finish};
-use crate::task::{Next, OnLost, Outcome, Registration, RunParts, States, Then, micros, then};
+use crate::task::{
+    Next, OnLost, Outcome, Registration, RunParts, States, Then, Threads, ThreadsEnd, micros, then,
+};
 
 /// What runs share.
 #[derive(Debug)]
@@ -28,6 +33,9 @@ pub(super) struct Bench {
     pub(super) clock: Arc<dyn Clock>,
     /// What the application shares with its handlers.
     pub(super) states: Arc<States>,
+    /// What it puts around each of them.
+    pub(super) layers: Layers,
+    pub(super) events: Publisher,
     /// No run starts any more.
     pub(super) stop: CancellationToken,
     /// The grace period is over: drop what still runs.
@@ -45,10 +53,12 @@ pub(super) struct Run {
     /// The store's clock at the claim, and ours when it was sent.
     pub(super) claimed_at: i64,
     pub(super) granted: Moment,
+    /// Whether the loss of its lease was told.
+    pub(super) mourned: AtomicBool,
 }
 
 impl Run {
-    pub(super) async fn execute(self, bench: &Bench) {
+    pub(super) async fn execute(self, bench: &Bench) -> Outcome {
         let span = tracing::info_span!(
             "task",
             task = self.registration.definition.name,
@@ -56,21 +66,26 @@ impl Run {
             attempt = self.claim.attempt,
             fence = self.claim.key.fence,
         );
-        self.steps(bench).instrument(span).await;
+        self.steps(bench).instrument(span).await
     }
 
-    async fn steps(mut self, bench: &Bench) {
+    async fn steps(mut self, bench: &Bench) -> Outcome {
+        self.tell_claimed(bench);
         let outcome = match self.guard(&bench.stop) {
             Ok(()) => {
                 fault::at("run to start");
-                self.run(bench).await
+                self.tell_started(bench);
+                self.run_watched(bench).await
             }
             Err(unstarted) => unstarted,
         };
         fault::at("run ended");
         let outcome = self.normalise(outcome);
+        self.tell_lost(bench);
         let (then, written) = self.settle(&outcome, bench).await;
         self.report(&outcome, then, written);
+        self.tell_end(&outcome, then, written, bench);
+        outcome
     }
 
     /// A claim that came after its own deadline, or after the wish to stop, is not started. It is given
@@ -109,6 +124,17 @@ impl Run {
         Ok(())
     }
 
+    /// Runs the handler, and tells meanwhile if the lease is lost: it may go on for long.
+    async fn run_watched(&self, bench: &Bench) -> Outcome {
+        let mut run = pin!(self.run(bench));
+        tokio::select! {
+            biased;
+            outcome = &mut run => return outcome,
+            () = self.status.token().cancelled() => self.tell_lost(bench),
+        }
+        run.await
+    }
+
     /// Runs the handler until it ends or has to be dropped.
     async fn run(&self, bench: &Bench) -> Outcome {
         let definition = &self.registration.definition;
@@ -117,9 +143,16 @@ impl Run {
             self.claim.payload.clone(),
             Arc::clone(&bench.states),
         );
-        let mut handler = CatchUnwind::start(|| (self.registration.run)(parts));
-        if definition.is_blocking() {
-            return self.run_blocking(handler).await;
+        let (threads, ended) = if definition.is_blocking() {
+            let (threads, ended) = Threads::new();
+            (Some(threads), Some(ended))
+        } else {
+            (None, None)
+        };
+        let handler = bench.layers.handler(self.registration, parts, threads);
+        let mut handler = CatchUnwind::start(|| handler.start());
+        if let Some(threads) = ended {
+            return self.run_blocking(handler, threads).await;
         }
         let interrupted = tokio::select! {
             biased;
@@ -134,47 +167,39 @@ impl Run {
         interrupted
     }
 
-    /// A thread cannot be stopped: this waits for its end, whatever happens, for only then may the lease end.
+    /// A thread cannot be stopped: this waits for its end, whatever happens and whatever was dropped, for only
+    /// then may the lease end.
     /// At its timeout the lease is lost, which tells the handler, and lets somebody else have the job once it
     /// expires.
-    async fn run_blocking(&self, mut handler: CatchUnwind) -> Outcome {
+    async fn run_blocking(&self, handler: CatchUnwind, threads: ThreadsEnd) -> Outcome {
+        let mut run = pin!(async {
+            let outcome = handler.await;
+            threads.wait().await;
+            outcome
+        });
         let limit = tokio::select! {
             biased;
-            outcome = &mut handler => return outcome,
+            outcome = &mut run => return outcome,
             limit = limit(self.registration.definition.timeout) => limit,
         };
         self.status.lose(LeaseLost::TimedOut);
         tracing::warn!("runs longer than {limit:?}: told so, for a thread cannot be stopped");
-        match handler.await {
+        match run.await {
             Outcome::Succeeded => Outcome::Succeeded,
             _ => Outcome::TimedOut(limit),
         }
     }
 
-    /// Whether the lease was lost is known from the lease, not from what the handler returned.
+    /// What the run has come to, given what has become of its lease.
     fn normalise(&self, outcome: Outcome) -> Outcome {
-        if self.context.completion().is_done() {
-            if let Some(error) = outcome.error() {
-                tracing::warn!(
-                    "the job was completed in a transaction, what came after is not recorded: {error}"
-                );
-            }
-            return Outcome::Succeeded;
+        if self.context.completion().is_done()
+            && let Some(error) = outcome.error()
+        {
+            tracing::warn!(
+                "the job was completed in a transaction, what came after is not recorded: {error}"
+            );
         }
-        if self.context.completion().is_in_doubt() {
-            return Outcome::Interrupted;
-        }
-        match (self.status.check(), outcome) {
-            (Err(_), Outcome::Interrupted) => Outcome::Interrupted,
-            // The row is still ours, unless its lease has expired by now: the store knows.
-            (Err(LeaseLost::Cancelled | LeaseLost::TimedOut), Outcome::Succeeded) => {
-                Outcome::Succeeded
-            }
-            (Err(LeaseLost::TimedOut), outcome @ Outcome::TimedOut(_)) => outcome,
-            (Err(LeaseLost::Cancelled), _) => Outcome::Cancelled,
-            (Err(lost), _) => Outcome::Lost(lost),
-            (Ok(_), outcome) => outcome,
-        }
+        normalised(&self.context, outcome)
     }
 
     /// Stops the renewals, ends the belief of whoever still has a context (a task that the handler has
@@ -253,46 +278,6 @@ impl Run {
                 Then::Slot(Next::Dormant) | Then::Done(_) | Then::Dead(_) | Then::Cancelled(_),
             )
             | None => {}
-        }
-    }
-
-    /// What became of the job is told with what became of the run: who watches the log for dead jobs finds the
-    /// word there.
-    fn report(&self, outcome: &Outcome, then: Option<Then>, written: Option<Written>) {
-        let then = match (written, then) {
-            (Some(Written::Yes), Some(Then::Again(delay, _))) => {
-                format!("tried again in {}", display_duration(delay))
-            }
-            (Some(Written::Yes), Some(Then::Dead(_))) => "dead".to_owned(),
-            (Some(Written::Yes), Some(Then::Slot(_))) => {
-                "not tried again before its next slot".to_owned()
-            }
-            _ => "ended".to_owned(),
-        };
-        match outcome {
-            Outcome::Succeeded => tracing::debug!("succeeded"),
-            Outcome::Failed { error, .. } => tracing::warn!("failed, {then}: {error}"),
-            Outcome::Discarded(reason) => tracing::warn!("discarded, {then}: {reason}"),
-            Outcome::Snoozed(_) => tracing::debug!("snoozed, {then}"),
-            Outcome::Undecodable(mistake) => tracing::error!("unreadable, {then}: {mistake}"),
-            Outcome::Poisoned(crashes) => tracing::error!(crashes, "poisoned, {then}"),
-            Outcome::Cancelled => tracing::info!("cancelled"),
-            Outcome::Panicked(message) => tracing::error!("panicked, {then}: {message}"),
-            Outcome::TimedOut(limit) => tracing::warn!("ran longer than {limit:?}, {then}"),
-            Outcome::Lost(lost) => {
-                tracing::warn!(reason = lost.as_str(), "{lost}; nothing is written");
-            }
-            Outcome::Interrupted => tracing::info!("not run to its end: given back"),
-        }
-        match written {
-            Some(Written::TooLate) => tracing::warn!(
-                "the end could not be written while the lease lasted: the job runs again"
-            ),
-            Some(Written::NotOurs) => tracing::warn!(
-                "the end changed no row: the lease had passed to another owner, or an earlier try \
-                 was carried out without a reply"
-            ),
-            Some(Written::Yes) | None => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 //! From a claim to a run: its leases, which the heartbeat keeps from here on, and what its handler sees of them.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use jiff::Timestamp;
 
@@ -79,6 +80,7 @@ impl Scheduler {
             keeping,
             claimed_at,
             granted: sent,
+            mourned: AtomicBool::new(false),
         }
     }
 

@@ -19,7 +19,11 @@
 //!   heartbeat has let go of the lease.
 
 mod alarm;
+mod around;
+#[cfg(any(test, feature = "testing"))]
+mod by_hand;
 mod completion;
+mod events;
 mod execution;
 mod facts;
 mod grant;
@@ -28,6 +32,7 @@ mod heartbeat;
 mod named;
 mod prune;
 mod registry;
+mod report;
 mod resource;
 mod scheduler;
 mod signals;
@@ -36,6 +41,12 @@ mod suspects;
 mod unwind;
 mod worker;
 
+pub(crate) use around::Layers;
+pub use around::{Ended, Handler};
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use by_hand::ByHand;
+pub(crate) use events::Publisher;
+pub use events::{Event, EventKind, Events, Missed};
 pub(crate) use heart::Heart;
 pub use named::{LeaseGuard, LeaseRequest, LockError};
 pub(crate) use registry::{Names, Registry, Selection};

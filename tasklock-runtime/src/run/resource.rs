@@ -20,6 +20,16 @@ const CALL: Duration = Duration::from_secs(5);
 /// How long the job waits where the store did not take the name.
 const PAUSE: Duration = Duration::from_secs(1);
 
+impl Registration {
+    /// The name of the second lease that a claim should have, and has not.
+    pub(super) fn missing_resource(&self, claim: &Claim) -> Option<String> {
+        if claim.resource.is_some() {
+            return None;
+        }
+        self.resource_of(claim.payload.as_deref())?.ok()
+    }
+}
+
 impl Scheduler {
     /// The claim, if it has what its task needs; or sees to it that the next one has.
     pub(super) fn equipped(
@@ -29,9 +39,8 @@ impl Scheduler {
         permit: OwnedSemaphorePermit,
         sent: Moment,
     ) -> Option<(Claim, OwnedSemaphorePermit)> {
-        let name = match registration.resource_of(claim.payload.as_deref()) {
-            Some(Ok(name)) if claim.resource.is_none() => name,
-            _ => return Some((claim, permit)),
+        let Some(name) = registration.missing_resource(&claim) else {
+            return Some((claim, permit));
         };
         let store = Arc::clone(&self.store);
         let bench = Arc::clone(&self.bench);

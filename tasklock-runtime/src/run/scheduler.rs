@@ -153,7 +153,7 @@ impl Scheduler {
     }
 
     /// Asks the store for work.
-    async fn look(&mut self) -> Result<Found, StoreError> {
+    pub(super) async fn look(&mut self) -> Result<Found, StoreError> {
         self.resolve_doubts().await?;
         let request = ClaimRequest {
             token: OwnerToken::fresh(),
@@ -208,7 +208,7 @@ impl Scheduler {
         due
     }
 
-    fn tasks(&self) -> Vec<Wanted> {
+    pub(super) fn tasks(&self) -> Vec<Wanted> {
         let wanted = |definition: &Definition| Wanted {
             task: definition.name.to_owned(),
             queue: definition.queue_name().to_owned(),
@@ -253,7 +253,7 @@ impl Scheduler {
             let run = self.grant(registration, claim, sent, claimed_at);
             let bench = Arc::clone(&self.bench);
             self.runs.spawn(async move {
-                tried(run.execute(&bench), trial).await;
+                tried(async { drop(run.execute(&bench).await) }, trial).await;
                 drop(permit);
             });
         }
@@ -261,9 +261,9 @@ impl Scheduler {
 }
 
 /// Claims with the moment they were sent.
-struct Found {
-    now: i64,
-    claims: Vec<(Claim, Moment)>,
+pub(super) struct Found {
+    pub(super) now: i64,
+    pub(super) claims: Vec<(Claim, Moment)>,
     wait: Option<Duration>,
     parked: bool,
 }

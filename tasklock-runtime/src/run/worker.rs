@@ -23,7 +23,9 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::alarm::Alarm;
+use super::around::Layers;
 use super::completion::Completion;
+use super::events::Publisher;
 use super::execution::Bench;
 use super::heart::Heart;
 use super::prune;
@@ -59,8 +61,10 @@ pub(crate) struct Worker {
     pub(crate) settings: Settings,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) heart: Arc<Heart>,
-    pub(crate) registry: Registry,
+    pub(crate) registry: Arc<Registry>,
     pub(crate) states: Arc<States>,
+    pub(crate) layers: Layers,
+    pub(crate) events: Publisher,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) stop: CancellationToken,
 }
@@ -81,24 +85,13 @@ impl Worker {
             concurrency = self.settings.concurrency,
             "started"
         );
-        let alarm = Arc::new(Alarm::new(Arc::clone(&self.clock)));
-        let heartbeat = self.heart.beat()?;
-        let (completion, writing) =
-            Completion::new(Arc::clone(&self.store), Arc::clone(&self.clock));
+        let (scheduler, writing) = self.equip()?;
         let writing = tokio::spawn(writing);
-        let hard_stop = CancellationToken::new();
-        let bench = Arc::new(Bench {
-            heartbeat,
-            completion,
-            alarm: Arc::clone(&alarm),
-            clock: Arc::clone(&self.clock),
-            states: Arc::clone(&self.states),
-            stop: self.stop.clone(),
-            hard_stop: hard_stop.clone(),
-        });
+        let bench = Arc::clone(&scheduler.bench);
+        let hard_stop = bench.hard_stop.clone();
         // In a set, which ends them where the caller drops this future.
         let mut helpers = JoinSet::new();
-        let watching = helpers.spawn(self.watch(&alarm));
+        let watching = helpers.spawn(self.watch(&bench.alarm));
         helpers.spawn(prune::prune(Arc::clone(&self.store)));
         let listening = helpers.spawn(obey(
             signals,
@@ -107,21 +100,6 @@ impl Worker {
             hard_stop.clone(),
         ));
 
-        let scheduler = Scheduler {
-            store: Arc::clone(&self.store),
-            heart: Arc::clone(&self.heart),
-            clock: Arc::clone(&self.clock),
-            registry: Arc::new(self.registry),
-            bench: Arc::clone(&bench),
-            slots: Arc::new(Semaphore::new(self.settings.concurrency)),
-            runs: JoinSet::new(),
-            suspects: Suspects::new(Arc::clone(&alarm)),
-            worker: self.settings.name.clone(),
-            poll_interval: self.settings.poll_interval,
-            stop: self.stop.clone(),
-            in_doubt: Vec::new(),
-            swept: None,
-        };
         let mut runs = scheduler.run().await;
 
         watching.abort();
@@ -145,6 +123,43 @@ impl Worker {
         }
         tracing::info!("stopped");
         Ok(())
+    }
+
+    /// What looks for work and starts it, and what writes how it ended. The heartbeat beats from here on.
+    pub(super) fn equip(
+        &self,
+    ) -> Result<(Scheduler, impl Future<Output = ()> + Send + use<>), Error> {
+        let alarm = Arc::new(Alarm::new(Arc::clone(&self.clock)));
+        let heartbeat = self.heart.beat()?;
+        let (completion, writing) =
+            Completion::new(Arc::clone(&self.store), Arc::clone(&self.clock));
+        let bench = Bench {
+            heartbeat,
+            completion,
+            alarm: Arc::clone(&alarm),
+            clock: Arc::clone(&self.clock),
+            states: Arc::clone(&self.states),
+            layers: self.layers.clone(),
+            events: self.events.clone(),
+            stop: self.stop.clone(),
+            hard_stop: CancellationToken::new(),
+        };
+        let scheduler = Scheduler {
+            store: Arc::clone(&self.store),
+            heart: Arc::clone(&self.heart),
+            clock: Arc::clone(&self.clock),
+            registry: Arc::clone(&self.registry),
+            bench: Arc::new(bench),
+            slots: Arc::new(Semaphore::new(self.settings.concurrency)),
+            runs: JoinSet::new(),
+            suspects: Suspects::new(alarm),
+            worker: self.settings.name.clone(),
+            poll_interval: self.settings.poll_interval,
+            stop: self.stop.clone(),
+            in_doubt: Vec::new(),
+            swept: None,
+        };
+        Ok((scheduler, writing))
     }
 
     /// Creates or updates the standing job of each task, so that it can be triggered.

@@ -10,8 +10,8 @@ use super::Runtime;
 use super::settings::{Environment, names, parsed, text};
 use super::source::source;
 use crate::error::Error;
-use crate::lease::{BootClock, Clock};
-use crate::run::{Heart, Names, Registry, Selection, Worker};
+use crate::lease::{BootClock, Clock, LeaseContext};
+use crate::run::{Ended, Handler, Heart, Layers, Names, Publisher, Registry, Selection, Worker};
 use crate::store::{Options, Pool, connect, redact};
 use crate::task::{States, TaskSpec};
 
@@ -38,6 +38,7 @@ pub struct RuntimeBuilder {
     states: States,
     /// Types that were given twice.
     repeated: Vec<&'static str>,
+    layers: Layers,
     clock: Option<Arc<dyn Clock>>,
 }
 
@@ -168,6 +169,39 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Puts a function around each run: to time it, to open a span or set a task-local for it, to look at how it
+    /// ended. It is given the run's lease, and the handler, which it runs, once; it returns what that
+    /// returned, or an [`Ended`] of its own. Of several the first is the outermost.
+    ///
+    /// ```
+    /// # use std::time::Instant;
+    /// # use tasklock_runtime::Runtime;
+    /// let builder = Runtime::builder().around(|lease, handler| async move {
+    ///     let started = Instant::now();
+    ///     let ended = handler.run().await;
+    ///     let (task, outcome) = (lease.task(), ended.outcome().as_str());
+    ///     println!("{task}: {outcome} after {:?}", started.elapsed());
+    ///     ended
+    /// });
+    /// ```
+    ///
+    /// Await the handler in place: one that is spawned elsewhere outlives the abort of its run.
+    ///
+    /// It is a part of the run: within its span, its timeout and its lease; a panic in it is the run's. An
+    /// abort drops it together with the handler, at an await of either, so what must happen in any case
+    /// belongs into a `Drop`. Whatever it returns, nothing is recorded of a run whose lease is lost (but for `Cancelled`
+    /// and `TimedOut`, which leave the job with it). A handler that is a plain function runs on another thread, in the
+    /// same span but without the task-locals; where such a handler is dropped, its lease is held until the thread
+    /// has ended.
+    pub fn around<F, Fut>(mut self, layer: F) -> Self
+    where
+        F: Fn(LeaseContext, Handler) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Ended> + Send + 'static,
+    {
+        self.layers.push(layer);
+        self
+    }
+
     /// Reads deadlines on this clock instead of the operating system's, for tests.
     #[doc(hidden)]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
@@ -184,6 +218,12 @@ impl RuntimeBuilder {
     /// tables that cannot be brought up to date.
     pub async fn build(self) -> Result<Runtime, Error> {
         self.build_in(&|name| std::env::var(name).ok()).await
+    }
+
+    /// As it stands, whatever the environment says.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) async fn build_without_environment(self) -> Result<Runtime, Error> {
+        self.build_in(&|_| None).await
     }
 
     async fn build_in(mut self, env: Environment<'_>) -> Result<Runtime, Error> {
@@ -219,8 +259,10 @@ impl RuntimeBuilder {
             settings,
             heart: Heart::new(Arc::clone(&store), Arc::clone(&clock)),
             store,
-            registry,
+            registry: Arc::new(registry),
             states: Arc::new(self.states),
+            layers: self.layers,
+            events: Publisher::default(),
             clock,
             stop: CancellationToken::new(),
         };

@@ -10,12 +10,18 @@ pub use builder::RuntimeBuilder;
 pub use start::run;
 
 use std::fmt;
+#[cfg(any(test, feature = "testing"))]
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::run::Worker;
+#[cfg(any(test, feature = "testing"))]
+use crate::lease::HandClock;
+#[cfg(any(test, feature = "testing"))]
+use crate::run::ByHand;
+use crate::run::{Events, Worker};
 
 /// A worker that is ready: connected, its tables in place, its tasks checked.
 ///
@@ -65,6 +71,47 @@ impl Runtime {
     /// runs, trouble with the store is logged and waited out.
     pub async fn run(self) -> Result<(), Error> {
         self.worker.run().await
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn publisher(&self) -> crate::run::Publisher {
+        self.worker.events.clone()
+    }
+
+    /// The worker that it would run, for a test to move by hand.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn by_hand(self, clock: Arc<HandClock>) -> Result<ByHand, Error> {
+        self.worker.by_hand(clock)
+    }
+
+    /// A reader of what happens to the runs of this process, from now on: claimed, started, lost, finished,
+    /// retried, dead, and so on. Any number of readers; each has all events. What happens on other replicas is
+    /// not among them: the jobs in the store tell that.
+    ///
+    /// A reader never holds up a run: one that falls more than 1,024 events behind is told how many it has
+    /// missed.
+    ///
+    /// ```no_run
+    /// # use tasklock_runtime::{Error, EventKind, Runtime};
+    /// # async fn main_() -> Result<(), Error> {
+    /// let runtime = Runtime::builder().build().await?;
+    /// let mut events = runtime.events();
+    /// tokio::spawn(async move {
+    ///     while let Some(event) = events.recv().await {
+    ///         match event {
+    ///             Ok(event) if matches!(event.kind, EventKind::Dead { .. }) => {
+    ///                 eprintln!("job {} of {} is dead", event.job, event.task);
+    ///             }
+    ///             Ok(_) => {}
+    ///             Err(missed) => eprintln!("{missed}"),
+    ///         }
+    ///     }
+    /// });
+    /// runtime.run().await
+    /// # }
+    /// ```
+    pub fn events(&self) -> Events {
+        self.worker.events.reader()
     }
 
     /// A client on the same store.

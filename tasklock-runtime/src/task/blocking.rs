@@ -1,9 +1,13 @@
 //! Handlers that are plain functions.
 
+use std::convert::Infallible;
+
+use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::outcome::Outcome;
 use super::panics::caught;
+use super::registration::RunFuture;
 
 /// Runs a handler on tokio's pool of blocking threads, within the present span.
 ///
@@ -11,7 +15,9 @@ use super::panics::caught;
 /// One that still waits for a thread never begins.
 pub async fn blocking(handler: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
     let span = tracing::Span::current();
+    let watched = WATCHED.try_with(Threads::clone).ok();
     let mut thread = NoLateStart(spawn_blocking(move || {
+        let _watched = watched;
         let _entered = span.entered();
         caught(handler).unwrap_or_else(Outcome::Panicked)
     }));
@@ -24,6 +30,40 @@ struct NoLateStart(JoinHandle<Outcome>);
 impl Drop for NoLateStart {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+tokio::task_local! {
+    static WATCHED: Threads;
+}
+
+/// Knows of the threads of one run, also of one whose future was dropped.
+#[derive(Clone)]
+pub(crate) struct Threads {
+    /// The end comes when all of these are gone.
+    _left: mpsc::Sender<Infallible>,
+}
+
+/// Waits for the threads of a run.
+pub(crate) struct ThreadsEnd(mpsc::Receiver<Infallible>);
+
+impl Threads {
+    pub(crate) fn new() -> (Self, ThreadsEnd) {
+        let (_left, end) = mpsc::channel(1);
+        (Self { _left }, ThreadsEnd(end))
+    }
+
+    /// The threads that this future begins.
+    pub(crate) fn watching(self, run: RunFuture) -> RunFuture {
+        Box::pin(WATCHED.scope(self, run))
+    }
+}
+
+impl ThreadsEnd {
+    /// Waits until none is left, nor anything that could begin one.
+    pub(crate) async fn wait(mut self) {
+        // Nothing can be sent.
+        let _ = self.0.recv().await;
     }
 }
 

@@ -7,15 +7,6 @@ use std::time::Duration;
 use super::renew::Renew;
 use super::schedule::Schedule;
 
-/// A task's type: the handle that `#[locked_task]` puts beside the function.
-///
-/// Implemented by the macro; use it where a task is named in code
-/// (`Runtime::builder().require::<refresh_rates>()`).
-pub trait TaskSpec {
-    /// The task's name in the store.
-    const NAME: &'static str;
-}
-
 /// What happens to the handler when its lease is lost: the attribute's `on_lost`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]

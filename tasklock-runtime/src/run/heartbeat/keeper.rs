@@ -47,6 +47,9 @@ pub(super) struct Keeper {
     /// Beats without an answer, in a row.
     failures: u32,
     failing: bool,
+    /// Tests that have moved the clock.
+    #[cfg(any(test, feature = "testing"))]
+    pub(super) settling: Vec<oneshot::Sender<Moment>>,
 }
 
 impl Keeper {
@@ -68,6 +71,8 @@ impl Keeper {
             wake_at: Moment::from_nanos(u64::MAX),
             failures: 0,
             failing: false,
+            #[cfg(any(test, feature = "testing"))]
+            settling: Vec::new(),
         }
     }
 
@@ -88,6 +93,8 @@ impl Keeper {
                     Some(Command::Forget(key, done)) => self.forget(&key, done),
                     Some(Command::GiveBack(lease)) => self.give_back(lease),
                     Some(Command::Rest) => self.rest(),
+                    #[cfg(any(test, feature = "testing"))]
+                    Some(Command::Settle(done)) => self.settling.push(done),
                     Some(Command::Stop) | None => break,
                 },
                 Some(request) = self.requests.recv() => self.ask(request),
@@ -95,6 +102,8 @@ impl Keeper {
             if self.clock.now() >= self.wake_at {
                 self.tick().await;
             }
+            #[cfg(any(test, feature = "testing"))]
+            self.settled();
         }
         if let Some(in_flight) = self.in_flight.take() {
             let beaten = in_flight.await;

@@ -45,6 +45,8 @@
 
 mod back;
 mod beat;
+#[cfg(any(test, feature = "testing"))]
+mod by_hand;
 mod keeper;
 mod lease;
 mod line;
@@ -56,7 +58,9 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::Error;
-use crate::lease::{Clock, LeaseKey, LeaseLost, LeaseStatus, Moment, RenewRequest, Trust};
+use crate::lease::{
+    Clock, LeaseKey, LeaseLost, LeaseStatus, Moment, RenewRequest, Renewals, Trust,
+};
 use crate::store::Renewer;
 use crate::task::{OnLost, Renew};
 use keeper::Keeper;
@@ -85,6 +89,9 @@ enum Command {
     GiveBack(Return),
     /// Closes the connection, if nothing is kept.
     Rest,
+    /// Does what is due by the clock, then tells when it looks next.
+    #[cfg(any(test, feature = "testing"))]
+    Settle(oneshot::Sender<Moment>),
     Stop,
 }
 
@@ -197,8 +204,8 @@ impl Heartbeat {
     }
 
     /// Where a handler's `renew()` goes.
-    pub(crate) fn renewals(&self) -> mpsc::UnboundedSender<RenewRequest> {
-        self.renewals.clone()
+    pub(crate) fn renewals(&self) -> Renewals {
+        Renewals::Heartbeat(self.renewals.clone())
     }
 
     /// Whether the thread has died.

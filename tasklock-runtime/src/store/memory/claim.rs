@@ -11,7 +11,7 @@ use crate::task::micros;
 
 impl Memory {
     pub(super) fn claim_now(&self, request: &ClaimRequest) -> ClaimBatch {
-        let now = Self::now_micros();
+        let now = self.now_micros();
         let mut rows = self.rows();
         rows.unpark(now);
         let wanted = wanted(&rows, request);

@@ -1,10 +1,11 @@
 //! How runs end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Memory;
 use super::rows::Stored;
-use crate::lease::LeaseKey;
+use crate::lease::{Anchor, LeaseKey};
 use crate::store::{Finish, JobState, LEASES};
 use crate::task::{Counts, Next, Then, micros};
 
@@ -13,7 +14,7 @@ pub(super) const CANCELLED_KEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Memory {
     pub(super) fn finish_now(&self, ends: &[Finish]) -> Vec<i64> {
-        let now = Self::now_micros();
+        let now = self.now_micros();
         let mut rows = self.rows();
         let mut finished = Vec::new();
         for end in ends {
@@ -39,7 +40,7 @@ impl Memory {
     }
 
     pub(super) fn release_now(&self, keys: &[LeaseKey]) -> Vec<i64> {
-        let now = Self::now_micros();
+        let now = self.now_micros();
         let mut rows = self.rows();
         let mut released = Vec::new();
         for key in keys {
@@ -61,6 +62,25 @@ impl Memory {
         drop(rows);
         self.announce();
         released
+    }
+}
+
+impl Memory {
+    /// Memory has no transactions. In a test those of any database are committed while the lease is held
+    /// here, and the job ends after the commit; else they are refused.
+    #[cfg_attr(not(any(test, feature = "testing")), expect(unused_variables))]
+    pub(super) fn anchor_of(&self, end: Finish) -> Arc<Anchor> {
+        #[cfg(any(test, feature = "testing"))]
+        if self.clock.is_some() {
+            let (held, ended, key) = (self.clone(), self.clone(), end.key.clone());
+            return Arc::new(crate::lease::Unguarded::new(
+                move || held.rows().held_by(&key).is_some(),
+                move || {
+                    ended.finish_now(std::slice::from_ref(&end));
+                },
+            ));
+        }
+        Arc::new(())
     }
 }
 

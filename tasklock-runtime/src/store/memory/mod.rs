@@ -1,5 +1,7 @@
 //! Jobs and leases in this process's memory: for tests, and as the plainest reading of the contract.
 
+#[cfg(any(test, feature = "testing"))]
+mod by_hand;
 mod claim;
 mod end;
 mod named;
@@ -23,13 +25,18 @@ use rows::Rows;
 pub struct Memory {
     rows: Arc<Mutex<Rows>>,
     announcements: watch::Sender<u64>,
+    /// Instead of the system's: microseconds since the Unix epoch.
+    clock: Option<StoreClock>,
 }
+
+type StoreClock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 impl Default for Memory {
     fn default() -> Self {
         Self {
             rows: Arc::default(),
             announcements: watch::Sender::new(0),
+            clock: None,
         }
     }
 }
@@ -56,16 +63,20 @@ impl Memory {
         self.announcements.send_modify(|count| *count += 1);
     }
 
-    fn now_micros() -> i64 {
+    fn now_micros(&self) -> i64 {
+        if let Some(clock) = &self.clock {
+            return clock();
+        }
         SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, micros)
     }
 
     fn inspect_now(&self, jobs: &[i64]) -> Vec<JobRow> {
+        let now = self.now_micros();
         let rows = self.rows();
         jobs.iter()
-            .filter_map(|id| Some(rows.jobs.get(id)?.row(*id)))
+            .filter_map(|id| Some(rows.jobs.get(id)?.row(*id, now)))
             .collect()
     }
 }

@@ -8,7 +8,7 @@ use crate::task::micros;
 
 impl Memory {
     pub(super) fn acquire_now(&self, wanted: &[Acquire]) -> Vec<Acquired> {
-        let now = Self::now_micros();
+        let now = self.now_micros();
         let mut rows = self.rows();
         wanted
             .iter()
@@ -17,7 +17,7 @@ impl Memory {
     }
 
     pub(super) fn leave_now(&self, ticket: &OwnerToken) {
-        let now = Self::now_micros();
+        let now = self.now_micros();
         let mut rows = self.rows();
         rows.waiters.retain(|waiter| waiter.ticket != *ticket);
         rows.unpark(now);

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Memory;
 use crate::lease::{LeaseKey, OwnerToken, Progress};
 use crate::store::{Job, JobRow, JobState, Pausable, between, timestamp};
 
@@ -133,8 +132,7 @@ impl Stored {
         self.cancelled_at.is_some() && !self.is_standing()
     }
 
-    pub(super) fn row(&self, id: i64) -> JobRow {
-        let now = Memory::now_micros();
+    pub(super) fn row(&self, id: i64, now: i64) -> JobRow {
         JobRow {
             job: id,
             task: self.task.clone(),

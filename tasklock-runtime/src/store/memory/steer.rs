@@ -12,7 +12,7 @@ use crate::task::micros;
 
 impl Memory {
     pub(super) fn enqueue_now(&self, jobs: &[NewJob]) -> Vec<Enqueued> {
-        let now = Self::now_micros();
+        let now = self.now_micros();
         let mut rows = self.rows();
         let enqueued = jobs
             .iter()
@@ -23,8 +23,21 @@ impl Memory {
         enqueued
     }
 
+    /// The newest first.
+    pub(crate) fn jobs_now(&self, query: &JobQuery) -> Vec<Job> {
+        let rows = self.rows();
+        let is_asked_for = |job: &Stored| {
+            job.task != LEASES
+                && query.task.as_ref().is_none_or(|task| job.task == *task)
+                && query.states.contains(&job.state)
+        };
+        let older = rows.jobs.range(..query.before).rev();
+        let found = older.filter(|(_, job)| is_asked_for(job)).take(query.limit);
+        found.map(|(id, job)| job.job(*id)).collect()
+    }
+
     pub(super) fn prune_now(&self, most: usize) -> usize {
-        let now = Self::now_micros();
+        let now = self.now_micros();
         let mut rows = self.rows();
         let is_over = |job: &Stored| {
             let ended = job.state.is_ended() || (job.task == LEASES && job.lease.is_none());
@@ -68,19 +81,11 @@ impl Steer for Memory {
     }
 
     fn jobs<'a>(&'a self, query: &'a JobQuery) -> StoreFuture<'a, Vec<Job>> {
-        let rows = self.rows();
-        let is_asked_for = |job: &Stored| {
-            job.task != LEASES
-                && query.task.as_ref().is_none_or(|task| job.task == *task)
-                && query.states.contains(&job.state)
-        };
-        let older = rows.jobs.range(..query.before).rev();
-        let found = older.filter(|(_, job)| is_asked_for(job)).take(query.limit);
-        ready(found.map(|(id, job)| job.job(*id)).collect())
+        ready(self.jobs_now(query))
     }
 
     fn cancel(&self, job: i64) -> StoreFuture<'_, Option<Cancelled>> {
-        let now = Self::now_micros();
+        let now = self.now_micros();
         let mut rows = self.rows();
         let found = rows.jobs.get_mut(&job).filter(|job| job.task != LEASES);
         let cancelled = found.map(|job| match job.state {
@@ -99,7 +104,7 @@ impl Steer for Memory {
     }
 
     fn retry(&self, job: i64) -> StoreFuture<'_, Option<Retried>> {
-        let now = Self::now_micros();
+        let now = self.now_micros();
         let mut rows = self.rows();
         let Some(stored) = visible(&rows, job) else {
             return ready(None);

@@ -40,11 +40,11 @@ impl Store for Memory {
     }
 
     fn now(&self) -> StoreFuture<'_, i64> {
-        ready(Self::now_micros())
+        ready(self.now_micros())
     }
 
     fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, ()> {
-        let now = Self::now_micros();
+        let now = self.now_micros();
         let mut rows = self.rows();
         for declared in declarations {
             if let Some((_, job)) = rows.standing(&declared.task) {
@@ -143,7 +143,7 @@ impl Store for Memory {
     fn trigger<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<Triggered>> {
         let mut rows = self.rows();
         // Read under the lock: a later caller must not find an earlier one's due time ahead.
-        let now = Self::now_micros();
+        let now = self.now_micros();
         let found = rows.standing(task).map(|(_, job)| {
             if job.lease.is_some() {
                 Triggered::AlreadyRunning
@@ -164,13 +164,13 @@ impl Store for Memory {
     }
 
     fn standing<'a>(&'a self, task: &'a str) -> StoreFuture<'a, Option<JobRow>> {
+        let now = self.now_micros();
         let mut rows = self.rows();
-        ready(rows.standing(task).map(|(id, job)| job.row(id)))
+        ready(rows.standing(task).map(|(id, job)| job.row(id, now)))
     }
 
-    /// Memory has no transactions: those of any database are refused.
-    fn anchor(&self, _end: Finish, _ttl: Duration) -> Arc<Anchor> {
-        Arc::new(())
+    fn anchor(&self, end: Finish, _ttl: Duration) -> Arc<Anchor> {
+        self.anchor_of(end)
     }
 
     fn renewer(&self) -> Box<dyn Renewer> {
@@ -201,7 +201,7 @@ impl Renewer for Memory {
     }
 
     fn renew<'a>(&'a mut self, renewals: &'a [Renewal]) -> StoreFuture<'a, Vec<i64>> {
-        let now = Self::now_micros();
+        let now = self.now_micros();
         let mut rows = self.rows();
         let renewed = renewals
             .iter()
