@@ -13,12 +13,12 @@ const TTL: i64 = 2_000_000;
 const STALL: i64 = 3_000_000;
 
 on_both! {
-    alone: a_handler_that_hangs_is_lost_and_replaced,
-    alone: a_silent_handler_is_dropped_and_its_job_is_poison,
-    alone: a_thread_sees_its_own_stall,
-    alone: a_handler_that_reports_is_never_lost,
-    alone: a_handler_that_renews_goes_on,
-    alone: a_handler_that_does_not_renew_is_lost_at_its_deadline,
+    beside: a_handler_that_hangs_is_lost_and_replaced,
+    beside: a_silent_handler_is_dropped_and_its_job_is_poison,
+    beside: a_thread_sees_its_own_stall,
+    beside: a_handler_that_reports_is_never_lost,
+    beside: a_handler_that_renews_goes_on,
+    beside: a_handler_that_does_not_renew_is_lost_at_its_deadline,
 }
 
 fn print(line: &str) {
