@@ -34,7 +34,11 @@ impl Scheduler {
         let keeping = self.bench.heartbeat.keep(Kept {
             task: Arc::clone(&task),
             key: claim.key.clone(),
-            resource: claim.resource.as_ref().map(|resource| resource.key.clone()),
+            resource: claim
+                .resource
+                .as_ref()
+                .filter(|_| !fault::has("the second lease is not renewed"))
+                .map(|resource| resource.key.clone()),
             ttl: timing.ttl,
             heartbeat: timing.heartbeat,
             renew: definition.renewal(),
@@ -93,6 +97,7 @@ impl Scheduler {
             resource: None,
             ..end.clone()
         });
+        let resource = resource.filter(|_| !fault::has("the guard looks at the job alone"));
         let ends = std::iter::once(end).chain(resource);
         ends.map(|end| self.store.anchor(end, ttl)).collect()
     }

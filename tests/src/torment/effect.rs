@@ -105,6 +105,7 @@ async fn once(lease: &LeaseContext, number: u64, complete: bool) -> Result<(), C
     let owner = lease.owner().as_str();
     // The same text for both databases.
     let insert = "INSERT INTO effect (job, fence, owner, name) VALUES ($1, $2, $3, $4)";
+    at("effect to be written");
     match pool() {
         Pool::Postgres(pool) => {
             let mut tx = pool.begin_with(BEGIN_POSTGRES[level]).await.map_err(db)?;

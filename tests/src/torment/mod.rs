@@ -50,7 +50,8 @@ pub fn run() -> Result<(), Error> {
         }
         let runtime = builder.build().await?;
         mistake::must_have_been_made();
-        let by_hand = std::env::var_os("FAULT_HANDS").map(|_| runtime.client());
+        let by_hand = std::env::var("FAULT_HANDS").is_ok_and(|hands| !hands.is_empty());
+        let by_hand = by_hand.then(|| runtime.client());
         let by_hand = by_hand.map(|client| tokio::spawn(hands::work(client)));
         let ran = runtime.run().await;
         if let Some(by_hand) = by_hand {

@@ -237,9 +237,11 @@ impl Arena {
         ));
         if verdict.jobs.entered > 0 {
             say(&format!(
-                "{scenario} on {}: {} runs; {:?}",
+                "{scenario} on {}: {} runs; {} names taken, {} of them with a takeover; {:?}",
                 self.place.name(),
                 verdict.acquired,
+                verdict.names,
+                verdict.inherited,
                 verdict.jobs
             ));
         }

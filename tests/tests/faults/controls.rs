@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use tasklock_test_support::process::states;
 use tasklock_test_support::wait::try_eventually;
 
 use crate::arena::{Arena, say};
@@ -23,6 +24,8 @@ const STANDING: &str = "a0,a1,s0,s1";
 /// Tasks that run on demand; one whose ends keep the row; one whose ends delete it.
 const JOBS: &str = "tries,pair,gone";
 const PAIR: &str = "pair";
+/// Its jobs need a name, which the other worker takes by hand.
+const SHARES: &str = "shares";
 const GONE: &str = "gone";
 
 /// `controls! { test on places, of tasks: fault, with a mistake => the property that breaks; without it; … }`
@@ -77,6 +80,11 @@ controls! {
         &[("FAULT_MISTAKE", "ends ignore the fence")] => "P6", else &[];
     deletes_without_fence on sqlite postgres, of GONE: pauses_before_the_end_of_jobs,
         &[("FAULT_MISTAKE", "ends that delete ignore the fence")] => "P6", else &[];
+    guard_of_the_job_alone on sqlite postgres, of SHARES: pauses_before_an_effect,
+        &[("FAULT_MISTAKE", "the guard looks at the job alone"), ("FAULT_CLOCK", "blind")] => "P4",
+        else &[("FAULT_CLOCK", "blind")];
+    second_lease_without_renewals on sqlite postgres, of SHARES: runs_outlast_their_ttl,
+        &[("FAULT_MISTAKE", "the second lease is not renewed")] => "P3", else &[];
     // Other stores have one writer.
     limit_without_a_lock on postgres, of PAIR: claims_overlap,
         &[("FAULT_MISTAKE", "runs are counted without a lock")] => "Limit", else &[];
@@ -105,6 +113,15 @@ async fn arena(place: Place, tasks: &str, variables: Variables) -> Arena {
     let mut arena = Arena::new(place);
     let mistake = variables.iter().find(|(name, _)| *name == "FAULT_MISTAKE");
     arena.mistake = mistake.map_or("", |(_, mistake)| mistake);
+    let mut first = variables.to_vec();
+    if tasks == SHARES {
+        // Nobody else has the task: of a worker that is paused only the name is taken.
+        first.push(("FAULT_HANDS", ""));
+        arena.seat(tasks, &first);
+        arena.seat(GONE, &[("FAULT_HANDS", "1")]);
+        arena.holder();
+        return arena;
+    }
     arena.seat(tasks, variables);
     // Who waits on a clock that is slow, too, takes over too late to show it.
     let slow = variables.iter().any(|(_, value)| value.starts_with("rate"));
@@ -190,6 +207,12 @@ async fn runs_last(arena: &mut Arena) {
     arena.place.wait_until_more_than(15, keyed).await;
 }
 
+/// Longer than a lease that is not renewed.
+async fn runs_outlast_their_ttl(arena: &mut Arena) {
+    arena.tell_all("linger 1500");
+    tokio::time::sleep(5 * LONG).await;
+}
+
 async fn renewals_cease(arena: &mut Arena) {
     hold(arena, 3_000, "renewal to be sent").await;
 }
@@ -208,6 +231,22 @@ async fn pauses(arena: &mut Arena) {
 async fn pauses_without_renewals(arena: &mut Arena) {
     arena.tell_all("hold 2000 renewal to be sent");
     pauses(arena).await;
+}
+
+/// Before its transaction begins, which would have a file's lock. The pause is long enough for somebody by hand to
+/// come by, and no renewal tells the worker afterwards what its clock does not.
+async fn pauses_before_an_effect(arena: &mut Arena) {
+    let seat = &arena.seats[0];
+    for _ in 0..4 {
+        seat.tell("hold 5000 renewal to be sent");
+        seat.tell("stop effect to be written");
+        let pid = seat.worker.pid();
+        let stopped = || states(pid).contains(&'T').then_some(());
+        if try_eventually(SOON, stopped).is_some() {
+            tokio::time::sleep(2 * LONG).await;
+        }
+        seat.tell("forget");
+    }
 }
 
 async fn pauses_before_the_guard(arena: &mut Arena) {
@@ -232,11 +271,7 @@ async fn pause_at(arena: &mut Arena, step: &str) {
             return;
         }
         let pid = seat.worker.pid();
-        let stopped = || {
-            tasklock_test_support::process::states(pid)
-                .contains(&'T')
-                .then_some(())
-        };
+        let stopped = || states(pid).contains(&'T').then_some(());
         if try_eventually(SOON, stopped).is_some() {
             tokio::time::sleep(LONG).await;
             // The other may be late; where this one keeps the file, it cannot come.

@@ -40,6 +40,9 @@ pub(crate) struct Verdict {
     /// From the last check that succeeded to the claim that took the job over.
     pub(crate) margins: Vec<Duration>,
     pub(crate) acquired: usize,
+    /// How often a name was acquired, and how often with the takeover of the run that had it.
+    pub(crate) names: usize,
+    pub(crate) inherited: usize,
     pub(crate) renewed: usize,
     pub(crate) effects: usize,
     pub(crate) jobs: Figures,

@@ -155,7 +155,10 @@ impl<'a> Court<'a, '_> {
     }
 
     fn acquire(&mut self, entry: &'a Entry) {
-        self.verdict.acquired += usize::from(!entry.row.is_name());
+        match entry.row.is_name() {
+            true => self.verdict.names += 1,
+            false => self.verdict.acquired += 1,
+        }
         let fence = self.former.last().map_or(0, |former| former.fence);
         if entry.fence <= fence {
             self.wrong("P1: a fence that is not greater", entry);
@@ -167,7 +170,7 @@ impl<'a> Court<'a, '_> {
             match holder.ended {
                 Some(end) if end.at > entry.at => self.wrong("P2: before the release", entry),
                 Some(_) => {}
-                None if self.inherited.has(entry, holder.acquired) => {}
+                None if self.inherited.has(entry, holder.acquired) => self.verdict.inherited += 1,
                 None if holder.until > entry.at => self.wrong("P2: before the expiry", entry),
                 // When a name is wanted again is up to those who want it.
                 None if entry.row.is_name() => {}

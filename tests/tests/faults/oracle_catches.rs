@@ -1,5 +1,6 @@
 //! The oracle itself: it has nothing to say of a sound log, and names the property of an unsound one.
 
+use tasklock_runtime::store::LEASES;
 use tasklock_tests::torment::ledger::Belief;
 
 use crate::audit::{Entry, Op, Row};
@@ -120,6 +121,120 @@ fn each_property_is_watched() {
         assert!(
             violations.iter().any(|found| found.starts_with(wanted)),
             "{wanted}: {violations:?}"
+        );
+    }
+}
+
+const NAME: &str = "shared 1";
+
+/// An acquisition of the name, which is the row 2.
+fn of_name(fence: i64, owner: &str, at: i64, until: i64) -> Entry {
+    let mut entry = entry(Op::Acquire, fence, owner, at, until);
+    entry.job = 2;
+    entry.row = Row {
+        was: "running".into(),
+        state: "running".into(),
+        task: LEASES.into(),
+        key: Some(NAME.into()),
+        ..Row::default()
+    };
+    entry
+}
+
+/// A claim of the job 1, which needs it.
+fn needing(op: Op, fence: i64, owner: &str, at: i64, until: i64) -> Entry {
+    let mut entry = entry(op, fence, owner, at, until);
+    entry.row.resource = Some(NAME.into());
+    entry
+}
+
+/// A run dies whose second lease was renewed last: whoever takes its job over takes the name too.
+fn inherited() -> Evidence {
+    let second = |op, fence, owner, at, until| Entry {
+        job: 2,
+        ..entry(op, fence, owner, at, until)
+    };
+    let mut log = vec![
+        needing(Op::Acquire, 1, "a", 0, 1_000),
+        of_name(7, "a", 0, 1_000),
+        second(Op::Renew, 7, "a", 200, 1_400),
+        second(Op::Effect, 7, "a", 300, 0),
+        needing(Op::Acquire, 2, "b", 1_000, 2_000),
+        of_name(8, "b", 1_001, 2_001),
+        second(Op::Effect, 8, "b", 1_100, 0),
+        needing(Op::Finish, 2, "b", 1_200, 0),
+        second(Op::Release, 8, "b", 1_200, 0),
+        of_name(9, "h", 1_300, 2_300),
+    ];
+    number(&mut log);
+    let mut beliefs = vec![
+        belief(1, "a", 700),
+        belief(7, "a", 700),
+        belief(8, "b", 1_150),
+    ];
+    for second in &mut beliefs[1..] {
+        (second.job, second.name) = (2, Some(1));
+    }
+    Evidence {
+        log,
+        beliefs,
+        ..Evidence::default()
+    }
+}
+
+#[test]
+fn a_takeover_takes_the_name_of_its_run() {
+    let verdict = judge(&inherited());
+    assert_eq!(verdict.violations, [""; 0]);
+    assert_eq!(
+        (verdict.names, verdict.inherited, verdict.acquired),
+        (3, 1, 2)
+    );
+}
+
+/// And nobody else does, nor does it in any other way.
+#[test]
+fn names_are_watched_as_jobs_are() {
+    type Change = fn(&mut Evidence);
+    let before = "P2: before the expiry";
+    let changes: [(&str, Change); 15] = [
+        // By hand, or by a claim of something else.
+        (before, |it| it.log[5].owner = "h".into()),
+        // In a transaction of its own, later.
+        (before, |it| it.log[5].tx = 5),
+        // Without the takeover, or before it.
+        (before, |it| drop(it.log.remove(4))),
+        (before, |it| it.log.swap(4, 5)),
+        // Of a job that needs another name, or none, or did before.
+        (before, |it| {
+            it.log[4].row.resource = Some("shared 2".into())
+        }),
+        (before, |it| it.log[4].row.resource = None),
+        (before, |it| it.log[0].row.resource = None),
+        // Of a run that did not hold it.
+        (before, |it| it.log[0].owner = "c".into()),
+        // Of a run that had ended.
+        (before, |it| {
+            it.log.insert(4, needing(Op::Release, 1, "a", 500, 0))
+        }),
+        // Whoever it was: it must have known.
+        ("P3: fence 7 was", |it| {
+            it.beliefs[1].last_ok = 1_003_000_000
+        }),
+        ("P1: held", |it| it.beliefs[1].job = 0),
+        ("P1: a fence", |it| it.log[9].fence = 8),
+        ("P2: before the release", |it| it.log[9].at = 1_199_000),
+        ("P4", |it| it.log[6].fence = 7),
+        ("P6: an end", |it| it.log[8].owner = "a".into()),
+    ];
+    for (nth, (wanted, change)) in changes.into_iter().enumerate() {
+        let mut evidence = inherited();
+        change(&mut evidence);
+        number(&mut evidence.log);
+        let violations = judge(&evidence).violations;
+        assert!(
+            violations.iter().any(|found| found.starts_with(wanted)),
+            "{nth}: {wanted}: {violations:?}"
         );
     }
 }

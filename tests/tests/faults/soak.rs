@@ -136,10 +136,9 @@ async fn soak(place: Place) {
         "| scenario | store | faults that bit | overlaps of guarded runs | of the canary | jobs lost \
          | takeover after expiry: median / most (number) | least early-loss margin |",
     );
-    let jobs = arena
-        .settle("soak", crate::arena::Canary::Overlaps)
-        .await
-        .jobs;
+    let verdict = arena.settle("soak", crate::arena::Canary::Overlaps).await;
+    assert!(verdict.names > 0, "nobody took a name");
+    let jobs = verdict.jobs;
     let fates = [jobs.done, jobs.gone, jobs.rolled_back];
     assert!(!fates.contains(&0), "too few orders: {jobs:?}");
     say(&format!(
