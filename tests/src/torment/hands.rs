@@ -39,8 +39,8 @@ async fn hold(held: LeaseGuard, drawn: u64) {
     let run = Run::begin(&held);
     // Some of them outlive several renewals, and some do not ask.
     let effects = [1, 2, 3, 12][usize::try_from(drawn / 2 % 4).expect("it fits")];
-    let asks = drawn / 8 % 2 == 0;
-    let completes = drawn / 16 % 4 == 0;
+    let asks = (drawn / 8).is_multiple_of(2);
+    let completes = (drawn / 16).is_multiple_of(4);
     for number in 1..=effects {
         if asks && held.check().is_err() {
             return;
@@ -52,7 +52,7 @@ async fn hold(held: LeaseGuard, drawn: u64) {
             return;
         }
     }
-    if drawn / 32 % 2 == 0 {
+    if (drawn / 32).is_multiple_of(2) {
         held.release().await;
     }
 }

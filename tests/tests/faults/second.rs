@@ -8,10 +8,14 @@ use std::collections::HashMap;
 
 use super::audit::{Entry, Op};
 
-/// The takeovers of runs that held a name: for the name, the new owner and the transaction, who held both before, and
-/// the takeover's place in the log.
+/// A name, who takes it over, and in which transaction.
+type Way<'a> = (&'a str, &'a str, i64);
+/// Who held a run before, and the place of its takeover in the log.
+type Before<'a> = (&'a str, i64);
+
+/// The takeovers of runs that held a name.
 #[derive(Debug, Default)]
-pub(crate) struct Inherited<'a>(HashMap<(&'a str, &'a str, i64), Vec<(&'a str, i64)>>);
+pub(crate) struct Inherited<'a>(HashMap<Way<'a>, Vec<Before<'a>>>);
 
 impl<'a> Inherited<'a> {
     pub(crate) fn of(log: &'a [Entry]) -> Self {
