@@ -3,6 +3,7 @@
 mod parked;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -70,7 +71,7 @@ pub(super) async fn end_run(store: &dyn Store, claim: &Claim) {
         let ended = if left.contains(&claim.key.job) {
             store.finish(&[done(claim)]).await.unwrap()
         } else {
-            store.release(&[second.clone()]).await.unwrap()
+            store.release(from_ref(&second)).await.unwrap()
         };
         left.retain(|job| !ended.contains(job));
         assert!(start.elapsed() < BOUND, "not ended: {left:?}");
@@ -101,7 +102,7 @@ pub(crate) async fn a_claim_takes_it_and_an_end_gives_it_back(world: &World) {
         let key = by_hand(&*store, "invoice:1", LONG).await.unwrap();
         assert!(key.fence > fence);
         fence = key.fence;
-        assert_eq!(store.release(&[key.clone()]).await.unwrap(), [key.job]);
+        assert_eq!(store.release(from_ref(&key)).await.unwrap(), [key.job]);
     }
 }
 
@@ -144,7 +145,7 @@ pub(crate) async fn whoever_holds_the_name_keeps_jobs_out(world: &World) {
     let batch = claim(&*store, &["task"], LONG, 9).await;
     assert!(batch.claims.is_empty());
     assert!(batch.wait.unwrap() <= Duration::from_secs(1), "{batch:?}");
-    assert_eq!(store.release(&[hand.clone()]).await.unwrap(), [hand.job]);
+    assert_eq!(store.release(from_ref(&hand)).await.unwrap(), [hand.job]);
     let claims = claim(&*store, &["task"], LONG, 9).await.claims;
     assert_eq!(claims[0].key.job, id);
     assert!(resource(&claims[0]).key.fence > hand.fence);

@@ -32,7 +32,10 @@ pub(crate) async fn those_who_wait_get_it_in_their_order(world: &World) {
     for (nth, ticket) in tickets.iter().enumerate() {
         let store = &stores[nth % 3];
         // Released by anybody; asked for by all, the last ones first.
-        assert_eq!(store.release(&[held.clone()]).await.unwrap(), [held.job]);
+        assert_eq!(
+            store.release(std::slice::from_ref(&held)).await.unwrap(),
+            [held.job]
+        );
         for later in tickets[nth + 1..].iter().rev() {
             assert!(left(wait(&**store, "a", later).await) <= PATIENCE);
         }
