@@ -33,21 +33,21 @@ impl PgStore {
     ) -> Result<Equipped, sqlx::Error> {
         let mut takings = Takings::of(request, taken);
         let statements = &self.statements;
+        let mut wanted = takings.wanted();
         let inherited = takings.inherited(owners);
         if !inherited.is_empty() {
-            let (wanted, before): (Vec<Acquire>, Vec<OwnerToken>) = inherited.into_iter().unzip();
+            let (names, before): (Vec<Acquire>, Vec<OwnerToken>) = inherited.into_iter().unzip();
             let before = before.iter().map(|owner| owner.as_str().to_owned());
-            let wanted: Vec<&Acquire> = wanted.iter().collect();
+            let names: Vec<&Acquire> = names.iter().collect();
             let before = More::Before(before.collect());
             for (name, key) in statements
-                .take(tx, &statements.inherit, &wanted, before)
+                .take(tx, &statements.inherit, &names, before)
                 .await?
             {
+                wanted.retain(|wanted| wanted.name != name);
                 takings.grant(name, key);
             }
         }
-        let mut wanted = takings.wanted();
-        wanted.retain(|wanted| !takings.is_granted(&wanted.name));
         if !wanted.is_empty() {
             for (name, key) in statements.acquire_in(tx, &wanted).await? {
                 takings.grant(name, key);

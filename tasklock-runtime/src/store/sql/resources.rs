@@ -70,10 +70,6 @@ impl<'a> Takings<'a> {
         self.granted.insert(name, key);
     }
 
-    pub(in crate::store) fn is_granted(&self, name: &str) -> bool {
-        self.granted.contains_key(name)
-    }
-
     /// The claims that have what they need; and the ids and resources of those that do not.
     pub(in crate::store) fn settle(mut self) -> (Vec<Claim>, Vec<i64>, Vec<String>) {
         let mut claims = Vec::with_capacity(self.taken.len());
