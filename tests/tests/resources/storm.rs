@@ -18,6 +18,8 @@ use crate::support::{
 
 const JOBS: u32 = 200;
 const NAMES: u32 = 10;
+const SLOTS: i64 = 8;
+const KILLS: i64 = 2;
 
 on_both! { alone: one_holder_of_a_name_at_a_time }
 
@@ -52,7 +54,12 @@ async fn one_holder_of_a_name_at_a_time(place: Place) {
     assert_eq!(count(&place, turns).await, i64::from(by_hand));
     assert!(by_hand >= NAMES, "the script had {by_hand} turns");
     let crashes = count(&place, "SELECT sum(crashes) FROM tasklock_job").await;
-    assert!(crashes > 0, "the kills hit nobody");
+    // The guard would refuse who has been robbed: his job would be taken over, though nobody has killed him.
+    let most = KILLS * SLOTS;
+    assert!(
+        (1..=most).contains(&crashes),
+        "{crashes} crashes, of {most} runs that may have been killed"
+    );
     print(
         &place,
         &format!(
