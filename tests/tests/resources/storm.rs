@@ -52,7 +52,8 @@ async fn one_holder_of_a_name_at_a_time(place: Place) {
     let turns = "SELECT count(*) FROM note n JOIN tasklock_job j ON j.id = n.job
         WHERE j.task = 'tasklock.lease'";
     assert_eq!(count(&place, turns).await, i64::from(by_hand));
-    assert!(by_hand >= NAMES, "the script had {by_hand} turns");
+    // Who waits by hand stands in no line with the jobs.
+    assert!(by_hand > 0, "the script never had its turn");
     let crashes = count(&place, "SELECT sum(crashes) FROM tasklock_job").await;
     // The guard would refuse who has been robbed: his job would be taken over, though nobody has killed him.
     let most = KILLS * SLOTS;
