@@ -295,6 +295,7 @@ macro_rules! suite {
                     whoever_holds_the_name_keeps_jobs_out,
                     a_takeover_takes_both,
                     a_crashed_job_waits_for_its_name,
+                    a_cancelled_one_that_crashed_ends_without_its_name,
                     both_are_given_back,
                     a_guard_holds_both,
                     many_at_once_are_one_at_a_time,

@@ -195,6 +195,22 @@ pub(crate) async fn a_crashed_job_waits_for_its_name(world: &World) {
     assert!(second.key.fence > first.key.fence);
 }
 
+/// Somebody wanted it cancelled, its worker died, and its name is not to be had: it ends all the same.
+pub(crate) async fn a_cancelled_one_that_crashed_ends_without_its_name(world: &World) {
+    let store = world.store().await;
+    let id = need(&*store, "task", "a", 1).await;
+    let first = claim(&*store, &["task"], SHORT, 1).await.claims.remove(0);
+    store.cancel(id).await.unwrap();
+    expired(&*store, id).await;
+    expired(&*store, resource(&first).key.job).await;
+    by_hand(&*store, "a", LONG).await.unwrap();
+    assert!(claim(&*store, &["task"], LONG, 1).await.claims.is_empty());
+    let ended = job(&*store, id).await;
+    assert_eq!(ended.state, JobState::Cancelled);
+    assert_eq!(ended.due_at.unwrap().as_microsecond(), 1);
+    assert_eq!(claim(&*store, &["task"], LONG, 1).await.wait, None);
+}
+
 pub(crate) async fn both_are_given_back(world: &World) {
     let store = world.store().await;
     need(&*store, "task", "a", 1).await;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::end::cancel;
 use super::named::{acquire, is_taken};
 use super::rows::{Parked, Rows};
 use crate::lease::OwnerToken;
@@ -42,6 +43,11 @@ impl Rows {
         job.worker = None;
         job.state = JobState::Ready;
         job.attempt = job.attempt.saturating_sub(1);
+        if job.to_cancel() {
+            job.due_at = Some(due);
+            cancel(job, now);
+            return;
+        }
         job.parked = Some(Parked {
             due,
             rank: due - i64::from(job.priority) * 1_000_000,

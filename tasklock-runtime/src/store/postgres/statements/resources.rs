@@ -15,9 +15,13 @@ FROM k WHERE j.id = k.id
 RETURNING j.id, j.unique_key AS name, j.fence, j.lock_owner AS owner
 ), {stray} SELECT * FROM c";
 
-/// $1 ids, which this transaction has just claimed: nothing has run.
+/// $1 ids, which this transaction has just claimed: nothing has run. What was to be cancelled is, then and there.
 pub(super) const PUT_BACK: &str = "
-UPDATE {s}{p}job j SET state = 'ready', lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
+UPDATE {s}{p}job j SET state = CASE WHEN {to_cancel} THEN 'cancelled' ELSE 'ready' END,
+    prune_at = CASE WHEN {to_cancel} THEN clock_timestamp() + {cancelled_keep} END,
+    last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE j.last_outcome END,
+    finished_at = CASE WHEN {to_cancel} THEN clock_timestamp() ELSE j.finished_at END,
+    lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
     attempt = greatest(j.attempt, 1) - 1, {park}
 WHERE j.id = ANY($1::bigint[])";
 

@@ -1,9 +1,12 @@
 //! Resources: jobs that need a second lease, on a name.
 
-/// ?1 ids, which this transaction has just claimed: nothing has run.
+/// ?1 ids, which this transaction has just claimed: nothing has run. What was to be cancelled is, then and there.
 pub(super) const PUT_BACK: &str = "
-UPDATE {p}job SET state = 'ready', lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
-    attempt = max(attempt - 1, 0), {park}
+UPDATE {p}job SET state = CASE WHEN {to_cancel} THEN 'cancelled' ELSE 'ready' END,
+    prune_at = CASE WHEN {to_cancel} THEN {now} + {cancelled_keep} END,
+    last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE last_outcome END,
+    finished_at = CASE WHEN {to_cancel} THEN {now} ELSE finished_at END,
+    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0), {park}
 WHERE id IN (SELECT value FROM json_each(?1))";
 
 /// ?1 names, ?2 most. What is due and stands behind those that were put back.
