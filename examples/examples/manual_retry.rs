@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run -p tasklock-examples --example manual_retry
 //! curl -X POST localhost:3000/invoices/42/job     # enqueues a job, which takes its time
-//! curl -X POST localhost:3000/invoices/42/send    # 409: the job is at it
+//! sleep 1; curl -X POST localhost:3000/invoices/42/send    # 409: the job is at it
 //! curl -X POST localhost:3000/invoices/42/send    # later: sends it once more
 //! curl localhost:3000/invoices/42
 //! ```

@@ -42,6 +42,8 @@ pub struct LeaseContext(pub(super) Arc<ContextParts>, Option<Handle>);
 /// What a context is made of.
 pub(crate) struct ContextParts {
     pub(crate) task: Arc<str>,
+    /// Whether `task` is the name of a named lease.
+    pub(crate) is_named: bool,
     /// What the fences of this lease are numbers of.
     pub(crate) fence_name: Arc<str>,
     pub(crate) key: LeaseKey,

@@ -16,6 +16,7 @@ use super::{Completing, ContextParts, LeaseKey, LeaseStatus, OwnerToken, Renewal
 pub(super) fn parts(task: &str, status: Arc<LeaseStatus>, renewals: Renewals) -> ContextParts {
     ContextParts {
         task: task.into(),
+        is_named: false,
         fence_name: task.into(),
         key: LeaseKey {
             job: 1,

@@ -14,7 +14,7 @@ use super::loose::parts;
 pub(crate) use super::loose::{lease, lease_for};
 use super::{
     Clock, HandClock, LeaseContext, LeaseLost, LeaseStatus, RenewError, RenewRequest, Renewals,
-    Trust,
+    ResourceParts, Trust,
 };
 
 /// A lease outside of any runtime, for calling a handler in a unit test.
@@ -49,6 +49,9 @@ use super::{
 /// once it is not. That is all: no row is looked at, so what a takeover at that very moment does is not
 /// tested by it.
 ///
+/// [`lock`](LeaseContext::lock) fails: a handler that takes named leases is tested with
+/// [`TestRuntime`](crate::testing::TestRuntime).
+///
 /// The blocking calls work on any thread that async code does not run on, in a plain `#[test]` too; keep
 /// the `TestLease` until they have returned.
 pub struct TestLease {
@@ -67,6 +70,7 @@ struct Settings {
     fence: i64,
     ttl: Duration,
     scheduled_for: Timestamp,
+    resource: Option<(String, i64)>,
 }
 
 /// What the handler has asked for, and what it is told.
@@ -95,6 +99,7 @@ impl TestLease {
                 fence: 1,
                 ttl: Timing::DEFAULT_TTL,
                 scheduled_for: Timestamp::UNIX_EPOCH,
+                resource: None,
             },
             clock: Arc::new(HandClock::new()),
             shutdown: CancellationToken::new(),
@@ -122,6 +127,13 @@ impl TestLease {
     #[must_use]
     pub fn job_id(self, job: i64) -> Self {
         self.with(|settings| settings.job = job)
+    }
+
+    /// The run's second lease: what [`LeaseContext::resource`] and [`resource_fence`](LeaseContext::resource_fence) say.
+    /// None by default.
+    #[must_use]
+    pub fn resource(self, name: impl Into<String>, fence: i64) -> Self {
+        self.with(|settings| settings.resource = Some((name.into(), fence)))
     }
 
     /// How long the lease lasts without renewal; the handler is told of its loss a fifth of it earlier.
@@ -212,6 +224,14 @@ impl TestLease {
             parts.ttl = self.settings.ttl;
             parts.scheduled_for = self.settings.scheduled_for;
             parts.shutdown = self.shutdown.clone();
+            parts.resource = self
+                .settings
+                .resource
+                .as_ref()
+                .map(|(name, fence)| ResourceParts {
+                    name: name.as_str().into(),
+                    fence: *fence,
+                });
             let runtime = match Handle::try_current() {
                 Ok(_) => None,
                 Err(_) => Builder::new_current_thread().enable_all().build().ok(),

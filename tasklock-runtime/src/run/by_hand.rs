@@ -58,7 +58,6 @@ impl ByHand {
             };
             if let Some(name) = registration.missing_resource(&claim) {
                 scheduler.store.assign(&claim.key, &name).await?;
-                scheduler.store.release(&[claim.key]).await?;
                 continue;
             }
             let run = scheduler.grant(registration, claim.clone(), sent, found.now);

@@ -58,6 +58,7 @@ impl Scheduler {
             );
         }
         let context = LeaseContext::new(ContextParts {
+            is_named: false,
             task,
             fence_name: fence_name(definition, &claim).into(),
             key: claim.key.clone(),

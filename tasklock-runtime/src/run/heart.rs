@@ -11,8 +11,10 @@ use crate::error::Error;
 use crate::lease::Clock;
 use crate::store::Store;
 
-/// How many calls of clients are under way at once, of a pool's four connections.
+/// How many calls of clients are under way at once, of a pool's six connections.
 const CLIENT_CALLS: usize = 2;
+/// And how many acquisitions, which wait for nobody's rows: they must not wait behind those that do.
+const ACQUISITIONS: usize = 2;
 
 /// Shared by a worker and the clients of its runtime, so that all their leases go in the same batches.
 pub(crate) struct Heart {
@@ -22,6 +24,7 @@ pub(crate) struct Heart {
     waiting: Waiting,
     /// Clients wait for rows that others have locked: they must leave connections to the claims and ends of a worker.
     turns: Semaphore,
+    acquisitions: Semaphore,
 }
 
 impl fmt::Debug for Heart {
@@ -38,6 +41,7 @@ impl Heart {
             heartbeat: Mutex::new(None),
             waiting: Waiting::default(),
             turns: Semaphore::new(CLIENT_CALLS),
+            acquisitions: Semaphore::new(ACQUISITIONS),
         })
     }
 
@@ -49,6 +53,12 @@ impl Heart {
     pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         // It is never closed.
         self.turns.acquire().await.ok()
+    }
+
+    /// An acquisition's turn to call the store.
+    pub(super) async fn acquiring(&self) -> Option<SemaphorePermit<'_>> {
+        // It is never closed.
+        self.acquisitions.acquire().await.ok()
     }
 
     pub(super) fn waiting(&self) -> &Waiting {

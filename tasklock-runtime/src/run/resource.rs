@@ -48,26 +48,23 @@ impl Scheduler {
         self.runs.spawn(async move {
             let key = claim.key;
             let assigned = timeout(CALL, store.assign(&key, &name)).await;
-            let end = match assigned {
-                Ok(Ok(())) => End::Release(key, None),
-                // Not at once again.
-                failed => {
-                    tracing::warn!(
-                        job = key.job,
-                        "the resource of a job cannot be noted: {failed:?}"
-                    );
-                    End::Finish(Finish {
-                        key,
-                        then: Then::Again(PAUSE, Counts::Nothing),
-                        outcome: Outcome::Interrupted.as_str(),
-                        error: None,
-                        hold: None,
-                        frees_place: true,
-                        resource: None,
-                    })
-                }
-            };
-            bench.completion.write(end, deadline).await;
+            // Where it is not given back, it is not tried again at once.
+            if !matches!(assigned, Ok(Ok(()))) {
+                tracing::warn!(
+                    job = key.job,
+                    "the resource of a job cannot be noted: {assigned:?}"
+                );
+                let later = Finish {
+                    key,
+                    then: Then::Again(PAUSE, Counts::Nothing),
+                    outcome: Outcome::Interrupted.as_str(),
+                    error: None,
+                    hold: None,
+                    frees_place: true,
+                    resource: None,
+                };
+                bench.completion.write(End::Finish(later), deadline).await;
+            }
             drop(permit);
             bench.alarm.now();
         });

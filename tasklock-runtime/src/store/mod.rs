@@ -205,8 +205,8 @@ pub trait Store: Steer + Send + Sync + fmt::Debug {
     /// Gives back what a claim took whose reply was lost; answers how many rows.
     fn abandon<'a>(&'a self, token: &'a OwnerToken) -> StoreFuture<'a, u64>;
 
-    /// Says of a job which resource it needs, if nobody has said it before. It is held under this lease, and has none
-    /// so far.
+    /// Says of a job which resource it needs, if nobody has said it before, and gives it back, unused: in one, for a run
+    /// has no resource that it does not hold. It is held under this lease.
     fn assign<'a>(&'a self, key: &'a LeaseKey, resource: &'a str) -> StoreFuture<'a, ()>;
 
     /// Writes new jobs, all of them or none; answers what became of each, in the same order.

@@ -55,8 +55,12 @@
 //!
 //! | | clock |
 //! | --- | --- |
-//! | due times, schedules, backoff, `min_hold`, leases and their expiry, [`LeaseContext::remaining`](crate::LeaseContext::remaining) | the test's |
-//! | `timeout`, and whatever a handler itself waits for (`tokio::time::sleep`) | tokio's: under `#[tokio::test(start_paused = true)]` it takes no real time either |
+//! | due times, schedules, backoff, `min_hold`, `stall`, leases and their expiry, [`LeaseContext::remaining`](crate::LeaseContext::remaining) | the test's |
+//! | `timeout`, and whatever a handler itself waits for (`tokio::time::sleep`) | tokio's: under `#[tokio::test(start_paused = true)]`, of tokio's feature `test-util`, it takes no real time either |
+//!
+//! A named lease whose guard is dropped is given back by a thread, soon after: where the next step needs it free, let the
+//! code under test call [`release`](crate::LeaseGuard::release). To let time pass while a handler runs, join them:
+//! `tokio::join!(rt.run_due(), rt.advance(d))`.
 //!
 //! # What it is not
 //!

@@ -1,5 +1,6 @@
 //! Jobs that need a second lease, on a name.
 
+mod between;
 mod parked;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,10 @@ use crate::steps::{
 };
 use crate::world::World;
 
+pub(crate) use between::{
+    a_name_given_back_during_a_claim_is_not_slept_on,
+    a_takeover_takes_no_name_of_another_run_of_the_claim, an_odd_parked_row_holds_up_nobody,
+};
 pub(crate) use parked::{
     a_busy_name_does_not_hold_up_others, a_cancelled_one_does_not_hold_up_others,
     a_changed_resource_counts_for_what_waits, a_paused_task_does_not_hold_up_others,

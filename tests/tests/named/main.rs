@@ -4,6 +4,7 @@
 extern crate tasklock_tests;
 
 mod locks;
+mod odd;
 mod waiting;
 
 use std::time::Duration;
@@ -33,11 +34,18 @@ on_both! {
     beside: a_lock_of_a_run_ends_with_it,
     beside: a_lock_commits_while_both_are_held,
     beside: a_lock_is_waited_for_while_the_run_lasts,
+    beside: a_bound_holds_while_other_calls_wait,
+    beside: a_guard_that_locks_its_own_name_is_told,
+    beside: a_future_may_be_dropped_outside_of_a_runtime,
 }
 
 use locks::{
     a_lock_commits_while_both_are_held, a_lock_is_waited_for_while_the_run_lasts,
     a_lock_of_a_run_ends_with_it,
+};
+use odd::{
+    a_bound_holds_while_other_calls_wait, a_future_may_be_dropped_outside_of_a_runtime,
+    a_guard_that_locks_its_own_name_is_told,
 };
 use waiting::{
     a_dropped_wait_leaves_nothing_behind, sixteen_get_it_by_turns_and_ask_twice,

@@ -36,14 +36,15 @@ impl LeaseRequest {
             ttl: timing.ttl,
             ticket: ticket.cloned(),
         };
-        let doubt = Doubt {
-            store: Arc::clone(store),
-            owner: Some(wanted.owner.clone()),
+        // Whoever waits for its turn has sent nothing, and leaves nothing.
+        let asking = async {
+            let _turn = self.heart.acquiring().await;
+            let doubt = Doubt::new(store, &wanted.owner);
+            let sent = self.heart.clock().now();
+            let answer = store.acquire(std::slice::from_ref(&wanted)).await;
+            answer.map(|answer| (answer, sent, doubt))
         };
-        let _turn = self.heart.turn().await;
-        let sent = self.heart.clock().now();
-        let answer = timeout(call, store.acquire(std::slice::from_ref(&wanted))).await;
-        let answer = match answer {
+        let (answer, sent, doubt) = match timeout(call, asking).await {
             Ok(answer) => answer?,
             Err(_) => {
                 return Err(StoreError::no_answer(store.name(), "acquire a lease", call).into());
@@ -99,6 +100,7 @@ impl LeaseRequest {
             granted: sent,
         });
         let context = LeaseContext::new(ContextParts {
+            is_named: true,
             fence_name: self.fence_name().into(),
             task: name,
             key: key.clone(),
@@ -146,9 +148,19 @@ impl LeaseRequest {
 struct Doubt {
     store: Arc<dyn Store>,
     owner: Option<OwnerToken>,
+    /// It may be dropped anywhere.
+    runtime: Option<Handle>,
 }
 
 impl Doubt {
+    fn new(store: &Arc<dyn Store>, owner: &OwnerToken) -> Self {
+        Self {
+            store: Arc::clone(store),
+            owner: Some(owner.clone()),
+            runtime: Handle::try_current().ok(),
+        }
+    }
+
     fn resolved(mut self) {
         self.owner = None;
     }
@@ -156,7 +168,7 @@ impl Doubt {
 
 impl Drop for Doubt {
     fn drop(&mut self) {
-        let (Some(owner), Ok(runtime)) = (self.owner.take(), Handle::try_current()) else {
+        let (Some(owner), Some(runtime)) = (self.owner.take(), self.runtime.take()) else {
             return;
         };
         let store = Arc::clone(&self.store);

@@ -32,8 +32,10 @@ impl LeaseContext {
     /// [`guard.commit(tx)`](Self::commit) commits only while both are held. Losing it does not lose the run. It lasts as
     /// long without renewal as the run's lease does, and is given back with the guard's last clone, or expires.
     ///
-    /// Whoever takes several names takes them in one order everywhere: two runs that each wait for the other's wait for
-    /// as long as they live.
+    /// It waits in the run's slot, for as long as the lease lasts. Whoever takes several names takes them in one order
+    /// everywhere: two runs that each wait for the other's wait for as long as they live, and so does a run that
+    /// locks a name which it has locked already. Under `renew = "progress"` or `"manual"` waiting is no report and no
+    /// renewal: report, or renew, beside it.
     ///
     /// # Errors
     ///
@@ -85,6 +87,13 @@ impl LeaseContext {
                 "this lease is of a test, and there is no store to have the other one from",
             )
         })?;
+        let parts = self.parts();
+        if parts.is_named && *parts.task == *name {
+            return Err(Error::option(
+                format!("lock({name:?})"),
+                "this is the lease of that name: it would wait for itself; clone the guard instead",
+            ));
+        }
         if self.resource() == Some(&*name) {
             return Err(Error::option(
                 format!("lock({name:?})"),

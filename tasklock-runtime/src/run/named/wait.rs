@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
-use super::waiting::{Heard, Place};
+use super::waiting::{Heard, Place, Watch};
 use super::{CALL, LeaseGuard, LeaseRequest};
 use crate::error::{Error, StoreErrorKind};
 use crate::lease::OwnerToken;
@@ -16,6 +16,8 @@ use crate::run::heart::Heart;
 const POLL: Duration = Duration::from_secs(1);
 /// The shortest, and what it doubles from where the lease may be free and yet cannot be had.
 const LEAST: Duration = Duration::from_millis(25);
+/// How long somebody listens after the last one has waited.
+const LINGERS: Duration = Duration::from_secs(5);
 /// The longest wait that can be counted.
 const LONGEST: Duration = Duration::from_secs(86_400 * 365);
 
@@ -27,7 +29,7 @@ impl LeaseRequest {
     /// # Errors
     ///
     /// [`Error::Option`] for a name or a ttl that can be none; the store's error if it takes no such call (its tables are
-    /// missing, it is read-only, its connections are closed), or its last one if it has not answered a single
+    /// missing, it is read-only), or its last one if it has not answered a single
     /// time.
     pub async fn acquire_within(self, longest: Duration) -> Result<Option<LeaseGuard>, Error> {
         let timing = self.timing()?;
@@ -44,18 +46,19 @@ impl LeaseRequest {
         loop {
             ticket.place.forget_news();
             let call = CALL.min((end - Instant::now()).max(LEAST));
-            ticket.stands = true;
             let left = match self.ask(&timing, Some(&ticket.token), call).await {
                 Ok(Ok(guard)) => {
                     ticket.stands = false;
                     return Ok(Some(guard));
                 }
                 Ok(Err(left)) => {
+                    ticket.stands = true;
                     answered = true;
                     left
                 }
                 Err(error) if is_for_good(&error) => return Err(error),
                 Err(error) => {
+                    ticket.stands = true;
                     failure = Some(error);
                     POLL
                 }
@@ -67,7 +70,7 @@ impl LeaseRequest {
                 };
             }
             // Not before there is something to wait for. What is given back until it listens it tells as well.
-            let _watch = watching.get_or_insert_with(|| self.heart.watch());
+            let _watch = watching.get_or_insert_with(|| Listening(Some(self.heart.watch())));
             pause = if left.is_zero() {
                 (pause * 2).min(POLL)
             } else {
@@ -84,6 +87,22 @@ impl LeaseRequest {
                 // Never in a circle: it may be of anything.
                 sleep_until((Instant::now() + pause).min(again)).await;
             }
+        }
+    }
+}
+
+/// The one who listens for those who wait. It stays for a while after the last of them: the next one comes soon, as a
+/// rule, and a connection of its own for each would cost more than the wait.
+struct Listening(Option<Arc<Watch>>);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let watch = self.0.take();
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move {
+                sleep(LINGERS).await;
+                drop(watch);
+            });
         }
     }
 }
@@ -105,8 +124,10 @@ struct Ticket {
     name: String,
     token: OwnerToken,
     place: Place,
-    /// Whether the store may know of it.
+    /// Whether the store may know of it. What a first try leaves that is dropped in its midst lapses.
     stands: bool,
+    /// It may be dropped anywhere.
+    runtime: Option<Handle>,
 }
 
 impl Ticket {
@@ -118,6 +139,7 @@ impl Ticket {
             name: name.to_owned(),
             token,
             stands: false,
+            runtime: Handle::try_current().ok(),
         }
     }
 }
@@ -125,13 +147,17 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         // Without a runtime it lapses.
-        let (true, Ok(runtime)) = (self.stands, Handle::try_current()) else {
+        let (true, Some(runtime)) = (self.stands, self.runtime.take()) else {
             return;
         };
-        let store = Arc::clone(self.heart.store());
+        let heart = Arc::clone(&self.heart);
         let (name, token) = (std::mem::take(&mut self.name), self.token.clone());
         runtime.spawn(async move {
-            let _ = timeout(CALL, store.leave(&name, &token)).await;
+            let leaving = async {
+                let _turn = heart.acquiring().await;
+                heart.store().leave(&name, &token).await
+            };
+            let _ = timeout(CALL, leaving).await;
         });
     }
 }

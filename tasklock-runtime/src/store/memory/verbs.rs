@@ -121,9 +121,12 @@ impl Store for Memory {
     }
 
     fn assign<'a>(&'a self, key: &'a LeaseKey, resource: &'a str) -> StoreFuture<'a, ()> {
-        if let Some(job) = self.rows().held_by(key) {
+        let mut rows = self.rows();
+        if let Some(job) = rows.held_by(key) {
             job.resource.get_or_insert_with(|| resource.to_owned());
         }
+        drop(rows);
+        self.release_now(std::slice::from_ref(key));
         ready(())
     }
 

@@ -73,11 +73,11 @@ const UNPARK: &str = "f AS MATERIALIZED (
         AND j.task > g.task ORDER BY j.task LIMIT 1) FROM g WHERE g.task IS NOT NULL
 ), k AS MATERIALIZED (
     SELECT u.id FROM g CROSS JOIN LATERAL (SELECT j.id FROM {s}{p}job j
-        WHERE {parked} AND j.resource = g.name AND j.task = g.task
+        WHERE {parked} AND j.resource = g.name AND j.task = g.task AND {claimable}
         ORDER BY j.parked_rank LIMIT 1 FOR UPDATE SKIP LOCKED) u
     WHERE g.task IS NOT NULL AND NOT EXISTS (SELECT FROM {s}{p}job d
         WHERE d.state = 'ready' AND d.resource = g.name AND d.task = g.task
-          AND d.due_at <= statement_timestamp())
+          AND d.due_at <= statement_timestamp() AND d.fence < {last_fence})
 ), u AS (
     UPDATE {s}{p}job j SET due_at = coalesce(j.due_at, j.parked_due), parked_due = NULL,
         parked_rank = NULL
@@ -185,6 +185,7 @@ impl Fragments {
             ("{last}", format!("to_timestamp({})", LAST / 1_000_000)),
             // There is no fence after the last one, and none may be given out twice.
             ("{claimable}", format!("j.fence < {}", i64::MAX)),
+            ("{last_fence}", i64::MAX.to_string()),
             ("{attempt_more}", one_more("j.attempt")),
             ("{crash_more}", one_more("j.crashes")),
             // A side row of a fence that is only now given out, or of a later one, is nobody's renewal: it

@@ -39,7 +39,7 @@ use crate::lease::{Anchor, LeaseKey, OwnerToken};
 use listen::Heard;
 use statements::Statements;
 
-const CONNECTIONS: u32 = 4;
+const CONNECTIONS: u32 = 6;
 const ACQUIRE: Duration = Duration::from_secs(5);
 
 struct PgStore {
@@ -133,7 +133,7 @@ fn diagnose(error: &sqlx::Error) -> (StoreErrorKind, &'static str) {
         ),
         "53300" => (
             StoreErrorKind::Unavailable,
-            "the server's max_connections is used up; a worker needs up to six connections",
+            "the server's max_connections is used up; a worker needs up to eight connections, and one more while somebody waits for a named lease",
         ),
         code if code.starts_with("08") || code.starts_with("57P") => {
             (StoreErrorKind::Unavailable, "")

@@ -113,13 +113,13 @@ impl Statements {
         noted(told);
     }
 
-    /// The names that a claim has found busy. The caller looks again by itself.
-    pub(super) async fn unpark(&self, connection: &mut PgConnection, names: &[String]) {
+    /// The names that a claim has found busy. Answers whether one of them is free by now, and work for the caller.
+    pub(super) async fn unpark(&self, connection: &mut PgConnection, names: &[String]) -> bool {
         let unparked = sqlx::query_scalar(&self.unpark)
             .bind(names)
             .fetch_one(&mut *connection)
             .await;
-        noted(unparked);
+        noted(unparked) > 0
     }
 
     pub(super) async fn sweep(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
@@ -133,8 +133,9 @@ impl Statements {
     }
 }
 
-fn noted(told: Result<i64, sqlx::Error>) {
-    if let Err(error) = told {
+fn noted(told: Result<i64, sqlx::Error>) -> i64 {
+    told.unwrap_or_else(|error| {
         tracing::debug!("those who wait for names are not told: {error}");
-    }
+        0
+    })
 }

@@ -92,7 +92,7 @@ impl PgStore {
         }
         let Equipped { claims, busy } = self.equip(&mut tx, request, taken, &owners).await?;
 
-        let (now, wait): (i64, Option<i64>) = sqlx::query_as(&self.statements.next_event)
+        let (now, mut wait): (i64, Option<i64>) = sqlx::query_as(&self.statements.next_event)
             .bind(&tasks)
             .bind(&queues)
             .bind(&limits)
@@ -100,8 +100,8 @@ impl PgStore {
             .await?;
         fault::at("claim to be committed");
         tx.commit().await?;
-        if !busy.is_empty() {
-            self.statements.unpark(&mut connection, &busy).await;
+        if !busy.is_empty() && self.statements.unpark(&mut connection, &busy).await {
+            wait = Some(0);
         }
         connection.done();
         Ok(ClaimBatch {

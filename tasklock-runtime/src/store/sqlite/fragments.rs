@@ -63,11 +63,12 @@ const UNPARK: &str = "f (name) AS MATERIALIZED (
 )
 UPDATE {p}job SET due_at = coalesce(due_at, parked_due), parked_due = NULL, parked_rank = NULL
 WHERE id IN (
-    SELECT (SELECT id FROM {p}job WHERE {parked} AND resource = g.name AND task = g.task
+    SELECT (SELECT id FROM {p}job
+        WHERE {parked} AND resource = g.name AND task = g.task AND {claimable}
         ORDER BY parked_rank LIMIT 1)
-    FROM g WHERE g.task IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {p}job d
-        WHERE d.state = 'ready' AND d.resource = g.name AND d.task = g.task
-          AND d.due_at IS NOT NULL AND d.due_at <= {now}))";
+    FROM g WHERE g.task IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {p}job
+        WHERE state = 'ready' AND resource = g.name AND task = g.task
+          AND due_at IS NOT NULL AND due_at <= {now} AND {claimable}))";
 
 /// A standing job is never cancelled.
 const TO_CANCEL: &str = "(cancelled_at IS NOT NULL AND unique_key IS NOT '')";

@@ -30,6 +30,7 @@ pub(super) const PARK: &str = "
 WITH k AS (
     SELECT j.id FROM {s}{p}job j
     WHERE j.state = 'ready' AND j.resource = ANY($1::text[]) AND j.due_at <= statement_timestamp()
+      AND {claimable}
     LIMIT $2 FOR UPDATE SKIP LOCKED
 )
 UPDATE {s}{p}job j SET {park} FROM k WHERE j.id = k.id";
@@ -58,7 +59,9 @@ WITH RECURSIVE n(name) AS (
 pub(super) const UNPARK: &str = "
 WITH RECURSIVE n(name) AS (SELECT unnest($1::text[])), {unpark} SELECT count(*) FROM u";
 
-/// $1 id, $2 fence, $3 owner, $4 name.
+/// $1 id, $2 fence, $3 owner, $4 name. A running row has no resource that its owner does not hold: whoever takes it over
+/// inherits by the owner, who may have other rows of the same claim.
 pub(super) const ASSIGN: &str = "
-UPDATE {s}{p}job SET resource = coalesce(resource, $4)
+UPDATE {s}{p}job SET resource = coalesce(resource, $4), state = 'ready',
+    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = greatest(attempt, 1) - 1
 WHERE id = $1 AND fence = $2 AND lock_owner = $3 AND state = 'running'";

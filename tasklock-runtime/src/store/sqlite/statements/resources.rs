@@ -14,7 +14,7 @@ pub(super) const PARK: &str = "
 UPDATE {p}job SET {park}
 WHERE id IN (SELECT id FROM {p}job
     WHERE state = 'ready' AND due_at IS NOT NULL AND due_at <= {now}
-      AND resource IN (SELECT value FROM json_each(?1)) LIMIT ?2)";
+      AND resource IN (SELECT value FROM json_each(?1)) AND {claimable} LIMIT ?2)";
 
 /// ?1 ids of named leases that were given back.
 pub(super) const UNPARK: &str = "
@@ -41,7 +41,9 @@ pub(super) const HAS_PARKED: &str = "
 SELECT EXISTS (SELECT 1 FROM {p}job WHERE {parked}
     AND task IN (SELECT value ->> 0 FROM json_each(?1)))";
 
-/// ?1 id, ?2 fence, ?3 owner, ?4 name.
+/// ?1 id, ?2 fence, ?3 owner, ?4 name. A running row has no resource that its owner does not hold: whoever takes it over
+/// inherits by the owner, who may have other rows of the same claim.
 pub(super) const ASSIGN: &str = "
-UPDATE {p}job SET resource = coalesce(resource, ?4)
+UPDATE {p}job SET resource = coalesce(resource, ?4), state = 'ready',
+    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0)
 WHERE id = ?1 AND fence = ?2 AND lock_owner = ?3 AND state = 'running'";
