@@ -1,7 +1,7 @@
 //! What a handler sees of its lease.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -57,8 +57,8 @@ pub(crate) struct ContextParts {
     pub(crate) anchors: Vec<Arc<Anchor>>,
     /// The run's second lease.
     pub(crate) resource: Option<ResourceParts>,
-    /// Where further leases are had, opaque here.
-    pub(crate) home: Arc<Anchor>,
+    /// Where further leases are had, opaque here; not kept alive by a context that outlives its run.
+    pub(crate) home: Weak<Anchor>,
     pub(crate) completion: Completing,
 }
 

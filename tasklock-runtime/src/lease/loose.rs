@@ -1,6 +1,6 @@
 //! Leases that no store knows of, for tests.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 #[cfg(test)]
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub(super) fn parts(task: &str, status: Arc<LeaseStatus>, renewals: Renewals) ->
         renewals,
         anchors: vec![Arc::new(Unguarded::new(|| true, || {}))],
         resource: None,
-        home: Arc::new(()),
+        home: Weak::<()>::new(),
         completion: Completing::default(),
     }
 }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::execution::Run;
 use super::facts::{fence_name, success};
+use super::heart::Heart;
 use super::heartbeat::Kept;
 use super::scheduler::Scheduler;
 use crate::fault;
@@ -74,7 +75,7 @@ impl Scheduler {
                 name: resource.name.as_str().into(),
                 fence: resource.key.fence,
             }),
-            home: self.heart.clone(),
+            home: Arc::<Heart>::downgrade(&self.heart),
             completion: Completing::default(),
         });
         Run {

@@ -15,6 +15,7 @@ use crate::lease::{
     Anchor, Completing, ContextParts, LeaseContext, LeaseKey, LeaseStatus, Moment, OwnerToken,
     Trust,
 };
+use crate::run::heart::Heart;
 use crate::run::heartbeat::{Heartbeat, Kept};
 use crate::store::{Acquire, Acquired, Finish, Store};
 use crate::task::{Next, OnLost, Outcome, Renew, Then};
@@ -112,7 +113,7 @@ impl LeaseRequest {
             ttl: timing.ttl,
             anchors: self.anchors(key, timing.ttl),
             resource: None,
-            home: self.heart.clone(),
+            home: Arc::<Heart>::downgrade(&self.heart),
             completion: Completing::default(),
         });
         LeaseGuard(Arc::new(Held {

@@ -42,6 +42,7 @@ impl LeaseContext {
     /// [`LockError::Lost`] if this run's lease is lost before; else [`Error::Option`] for a name that can be none, or that this run
     /// has already as its `resource`; the store's error, as [`acquire_within`](LeaseRequest::acquire_within).
     pub async fn lock(&self, name: impl Into<String>) -> Result<LeaseGuard, LockError> {
+        self.check()?;
         let request = self.request(name.into())?;
         let acquired = tokio::select! {
             biased;
@@ -80,14 +81,13 @@ impl LeaseContext {
 
     fn request(&self, name: String) -> Result<LeaseRequest, Error> {
         let parts = self.parts();
-        let home = Arc::clone(&parts.home).downcast::<Heart>();
-        let heart = home.map_err(|_| {
-            Error::option(
+        let home = parts.home.upgrade().map(Arc::downcast::<Heart>);
+        let Some(Ok(heart)) = home else {
+            return Err(Error::option(
                 format!("lock({name:?})"),
                 "this lease is of a test, and there is no store to have the other one from",
-            )
-        })?;
-        let parts = self.parts();
+            ));
+        };
         if parts.is_named && *parts.task == *name {
             return Err(Error::option(
                 format!("lock({name:?})"),

@@ -71,7 +71,7 @@ pub(crate) async fn a_name_given_back_during_a_claim_is_not_slept_on(world: &Wor
     let ([a, b], mut watch) = watch(world, "slept_").await;
     let mut busy = 0;
     let mut slept = 0;
-    for _ in 0..150 {
+    for _ in 0..30 {
         let hand = by_hand(&*a, "a", LONG).await.unwrap();
         let id = need(&*a, "task", "a", 1).await;
         // The job's own announcement.
