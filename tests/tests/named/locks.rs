@@ -97,7 +97,7 @@ pub(crate) async fn a_lock_of_a_run_ends_with_it(place: Place) {
 }
 
 /// Writes a row under a guard.
-async fn book(place: &Place, guard: &LeaseContext) -> Result<(), CommitError> {
+pub(crate) async fn book(place: &Place, guard: &LeaseContext) -> Result<(), CommitError> {
     let write = "INSERT INTO effect VALUES (1)";
     match place {
         Place::Postgres(_) => {

@@ -41,7 +41,7 @@ on_both! {
 
 use locks::{
     a_lock_commits_while_both_are_held, a_lock_is_waited_for_while_the_run_lasts,
-    a_lock_of_a_run_ends_with_it,
+    a_lock_of_a_run_ends_with_it, book,
 };
 use odd::{
     a_bound_holds_while_other_calls_wait, a_future_may_be_dropped_outside_of_a_runtime,
@@ -121,38 +121,11 @@ async fn a_stolen_one_is_lost_and_commits_nothing(place: Place) {
     let client = client(&place).await;
     let guard = held(&client, "name").await;
     place.run("CREATE TABLE effect (fence bigint)").await;
-    let book = async || match &place {
-        Place::Postgres(_) => {
-            let pool = sqlx::PgPool::connect(&place.url())
-                .await
-                .expect("it is there");
-            let mut tx = pool.begin().await.expect("it is there");
-            sqlx::query("INSERT INTO effect VALUES (1)")
-                .execute(&mut *tx)
-                .await
-                .expect("it writes");
-            guard.commit(tx).await
-        }
-        Place::Sqlite(_) => {
-            let pool = sqlx::SqlitePool::connect(&place.url())
-                .await
-                .expect("it is there");
-            let mut tx = pool
-                .begin_with("BEGIN IMMEDIATE")
-                .await
-                .expect("it is there");
-            sqlx::query("INSERT INTO effect VALUES (1)")
-                .execute(&mut *tx)
-                .await
-                .expect("it writes");
-            guard.commit(tx).await
-        }
-    };
-    book().await.expect("it is held");
+    book(&place, &guard).await.expect("it is held");
     place
         .run("UPDATE tasklock_job SET fence = fence + 1, lock_owner = 'a thief'")
         .await;
-    let refused = book().await;
+    let refused = book(&place, &guard).await;
     assert!(matches!(refused, Err(CommitError::Lost(_))), "{refused:?}");
     assert_eq!(guard.check(), Err(LeaseLost::TakenOver));
     let rows = place.run("SELECT count(*) FROM effect").await;
