@@ -109,14 +109,21 @@ impl Arena {
                 let worker = &seat.worker;
                 assert!(worker.ended().is_none(), "{}", worker.report());
             }
-            let ordered = self.clerk.as_ref().is_none_or(Clerk::has_begun);
-            ordered && self.seats.iter().any(|seat| !seat.held().is_empty())
+            self.is_ordering() && self.seats.iter().any(|seat| !seat.held().is_empty())
         });
     }
 
-    /// The seat that holds the most leases, waited for until it holds one.
+    /// Whether jobs of each task have been asked for, if any are.
+    fn is_ordering(&self) -> bool {
+        self.clerk.as_ref().is_none_or(Clerk::has_begun)
+    }
+
+    /// The seat that holds the most leases, waited for until it holds one, and until jobs have been asked for.
     pub(crate) fn holder(&self) -> usize {
         tasklock_test_support::wait::eventually_some(BOUND, || {
+            if !self.is_ordering() {
+                return None;
+            }
             let held = |index: &usize| self.seats[*index].held().len();
             let most = (0..self.seats.len()).max_by_key(held)?;
             (held(&most) > 0).then_some(most)

@@ -80,9 +80,10 @@ controls! {
         &[("FAULT_MISTAKE", "ends ignore the fence")] => "P6", else &[];
     deletes_without_fence on sqlite postgres, of GONE: pauses_before_the_end_of_jobs,
         &[("FAULT_MISTAKE", "ends that delete ignore the fence")] => "P6", else &[];
+    // While its only slot is in use, a worker does not take over what was its own before a pause.
     guard_of_the_job_alone on sqlite postgres, of SHARES: pauses_before_an_effect,
-        &[("FAULT_MISTAKE", "the guard looks at the job alone"), ("FAULT_CLOCK", "blind")] => "P4",
-        else &[("FAULT_CLOCK", "blind")];
+        &[("FAULT_MISTAKE", "the guard looks at the job alone"), ("FAULT_CLOCK", "blind"), ("TASKLOCK_CONCURRENCY", "1")] => "P4",
+        else &[("FAULT_CLOCK", "blind"), ("TASKLOCK_CONCURRENCY", "1")];
     second_lease_without_renewals on sqlite postgres, of SHARES: runs_outlast_their_ttl,
         &[("FAULT_MISTAKE", "the second lease is not renewed")] => "P3", else &[];
     // Other stores have one writer.
@@ -233,8 +234,8 @@ async fn pauses_without_renewals(arena: &mut Arena) {
     pauses(arena).await;
 }
 
-/// Before its transaction begins, which would have a file's lock. The pause is long enough for somebody by hand to
-/// come by, and no renewal tells the worker afterwards what its clock does not.
+/// Before its transaction begins, which would have a file's lock. The pause lasts until somebody by hand has taken one
+/// of the names, and no renewal tells the worker afterwards what its clock does not.
 async fn pauses_before_an_effect(arena: &mut Arena) {
     let seat = &arena.seats[0];
     for _ in 0..4 {
@@ -243,7 +244,13 @@ async fn pauses_before_an_effect(arena: &mut Arena) {
         let pid = seat.worker.pid();
         let stopped = || states(pid).contains(&'T').then_some(());
         if try_eventually(SOON, stopped).is_some() {
-            tokio::time::sleep(2 * LONG).await;
+            let taken = arena.place.name_taken_within(SOON, &seat.names()).await;
+            seat.tell("forget");
+            // Whoever lost it now writes, or is refused.
+            if let Some(lease) = taken {
+                let told = || (!seat.names().contains(&lease)).then_some(());
+                let _ = try_eventually(LONG, told);
+            }
         }
         seat.tell("forget");
     }

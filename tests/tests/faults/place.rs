@@ -172,6 +172,29 @@ impl Place {
         .is_some()
     }
 
+    /// The first of these names whose fence is greater, waited for so long at most.
+    pub(crate) async fn name_taken_within(
+        &self,
+        bound: Duration,
+        names: &[(String, i64)],
+    ) -> Option<(String, i64)> {
+        let mut database = self.connect().await;
+        try_eventually_async(bound, async || {
+            let rows = database
+                .run("SELECT unique_key, fence FROM tasklock_job WHERE task = 'tasklock.lease'")
+                .await
+                .ok()?;
+            let taken = |(name, fence): &&(String, i64)| {
+                rows.iter().any(|row| {
+                    let now = row[1].as_deref().and_then(|now| now.parse::<i64>().ok());
+                    row[0].as_ref() == Some(name) && now > Some(*fence)
+                })
+            };
+            names.iter().find(taken).cloned()
+        })
+        .await
+    }
+
     /// Waits so long at most until no row is a worker's of this name.
     pub(crate) async fn left_within(&self, bound: Duration, worker: &str) {
         let query = format!(

@@ -9,6 +9,7 @@ use tasklock_test_support::proxy::Proxy;
 use tasklock_test_support::wait::{eventually, try_eventually};
 use tasklock_tests::program::command;
 use tasklock_tests::torment::ledger::{self, Belief};
+use tasklock_tests::torment::names;
 
 use super::BOUND;
 use super::place::Place;
@@ -82,6 +83,15 @@ impl Seat {
             // A name that is given up may be nobody's for long.
             .filter(|belief| belief.name.is_none())
             .map(|belief| (belief.job, belief.fence))
+            .collect()
+    }
+
+    /// The names that it holds by what it believes, for its jobs or by hand, with their fences.
+    pub(crate) fn names(&self) -> Vec<(String, i64)> {
+        let path = self.ledgers.last().expect("there is one");
+        let held = ledger::read(path).into_iter();
+        held.filter(|belief| belief.last_ok > 0 && belief.first_lost == 0)
+            .filter_map(|belief| Some((names::name(belief.name?), belief.fence)))
             .collect()
     }
 
