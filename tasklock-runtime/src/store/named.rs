@@ -16,7 +16,9 @@
 //!
 //! Whoever gives a name back looks, after that is committed, who is first, and tells that one alone; or, if there is
 //! nobody, tells the name to all who listen: a ticket that was written meanwhile by somebody who saw the name held hears
-//! of it, for it listened before it looked. What is missed nevertheless is found at the next try, a second later.
+//! of it, for it listened before it looked. Runs that end may give names back by the hundred, for which nobody waits: they look first, and
+//! tell nothing where they see nobody; a ticket of this very moment asks again a second later. What is missed otherwise is
+//! found at the next try, too.
 //!
 //! A row that nobody has held for a day is deleted. Fences do not go back with it: each acquisition takes the next
 //! number of one sequence, under the row's lock.

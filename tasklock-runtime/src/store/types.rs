@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::lease::{LeaseKey, OwnerToken, Progress};
-use crate::task::Then;
+use crate::task::{Next, Outcome, Then};
 
 /// A task that a worker has, and the one standing job that it owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,6 +148,21 @@ pub struct Finish {
     pub frees_place: bool,
     /// The second lease of the run, which is given back with it.
     pub resource: Option<LeaseKey>,
+}
+
+impl Finish {
+    /// That of a named lease: it is free.
+    pub(crate) fn of_name(key: LeaseKey) -> Self {
+        Self {
+            key,
+            then: Then::Slot(Next::Dormant),
+            outcome: Outcome::Succeeded.as_str(),
+            error: None,
+            hold: None,
+            frees_place: false,
+            resource: None,
+        }
+    }
 }
 
 /// A job's row as it stands.

@@ -18,7 +18,7 @@ use crate::lease::{
 use crate::run::heart::Heart;
 use crate::run::heartbeat::{Heartbeat, Kept};
 use crate::store::{Acquire, Acquired, Finish, Store};
-use crate::task::{Next, OnLost, Outcome, Renew, Then};
+use crate::task::{OnLost, Renew};
 
 impl LeaseRequest {
     /// Asks the store once; answers the guard, or for how long somebody else has the lease.
@@ -129,15 +129,7 @@ impl LeaseRequest {
     /// Its own row, and those of the run that it is for.
     fn anchors(&self, key: LeaseKey, ttl: Duration) -> Vec<Arc<Anchor>> {
         // A transaction that completes it gives it back.
-        let end = Finish {
-            key,
-            then: Then::Slot(Next::Dormant),
-            outcome: Outcome::Succeeded.as_str(),
-            error: None,
-            hold: None,
-            frees_place: false,
-            resource: None,
-        };
+        let end = Finish::of_name(key);
         let own = self.heart.store().anchor(end, ttl);
         let run = self.run.as_ref().map(LeaseContext::parts);
         let run = run.map(|run| run.anchors.clone()).unwrap_or_default();

@@ -103,6 +103,21 @@ impl Statements {
         noted(told);
     }
 
+    /// The same for names that may be given back by the thousand and that nobody waits for, as a rule: a look that
+    /// writes nothing comes first, and nobody is told of a name whom the look does not see. Whoever takes a place in the
+    /// line in this very moment, having seen the name held before, finds it free at the next try.
+    pub(super) async fn free_awaited(&self, connection: &mut PgConnection, leases: &[i64]) {
+        let awaited = sqlx::query_scalar(&self.awaited)
+            .bind(leases)
+            .fetch_all(&mut *connection)
+            .await;
+        match awaited {
+            Ok(awaited) if awaited.is_empty() => {}
+            Ok(awaited) => self.free(connection, &awaited).await,
+            Err(error) => drop(noted(Err(error))),
+        }
+    }
+
     pub(super) async fn free_names(&self, connection: &mut PgConnection, names: &[&str]) {
         let told: Result<i64, _> = sqlx::query_scalar(&self.free_names)
             .bind(names)

@@ -130,7 +130,11 @@ impl PgStore {
     }
 
     pub(super) async fn finish_once(&self, finishes: &[Finish]) -> Result<Vec<i64>, sqlx::Error> {
-        let kept = Ends::of(finishes.iter().filter(|end| !goes_away(end)));
+        // A name is given back like a job that ends, in the same statement.
+        let names = finishes.iter().filter_map(|end| end.resource.clone());
+        let names: Vec<Finish> = names.map(Finish::of_name).collect();
+        let kept = finishes.iter().filter(|end| !goes_away(end));
+        let kept = Ends::of(kept.chain(&names));
         let gone = Keys::of(
             finishes
                 .iter()
@@ -165,17 +169,6 @@ impl PgStore {
                 .await?;
             finished.extend(gone);
         }
-        let resources = finishes.iter().filter_map(|end| end.resource.as_ref());
-        let resources = Keys::of(resources);
-        if !resources.jobs.is_empty() {
-            let released: Vec<(i64, bool)> = sqlx::query_as(&self.statements.release)
-                .bind(&resources.jobs)
-                .bind(&resources.fences)
-                .bind(&resources.owners)
-                .fetch_all(&mut *tx)
-                .await?;
-            finished.extend(released.iter().map(|(id, _)| *id));
-        }
         sqlx::query(&self.statements.drop_beats)
             .bind(&finished)
             .execute(&mut *tx)
@@ -185,8 +178,9 @@ impl PgStore {
         }
         fault::at("end to be committed");
         tx.commit().await?;
-        if !resources.jobs.is_empty() {
-            self.statements.free(&mut connection, &resources.jobs).await;
+        if !names.is_empty() {
+            let names: Vec<i64> = names.iter().map(|end| end.key.job).collect();
+            self.statements.free_awaited(&mut connection, &names).await;
         }
         connection.done();
         fault::at("end committed");

@@ -70,6 +70,14 @@ WHERE id IN (
         WHERE state = 'ready' AND resource = g.name AND task = g.task
           AND due_at IS NOT NULL AND due_at <= {now} AND {claimable}))";
 
+/// ?1: the names that a call wants.
+const ACQUIRES: &str = "(SELECT value ->> 0 AS name, value ->> 1 AS owner, value ->> 2 AS ttl,
+        value ->> 3 AS next, value ->> 4 AS ticket, value ->> 5 AS before FROM json_each(?1))";
+
+/// Nobody waits for the name `e`, or the first one has this ticket.
+const FIRST_IN_LINE: &str = "coalesce((SELECT w.ticket FROM {p}waiter w
+        WHERE w.name = e.name AND w.alive_until > {now} ORDER BY w.id LIMIT 1), e.ticket) IS e.ticket";
+
 /// A standing job is never cancelled.
 const TO_CANCEL: &str = "(cancelled_at IS NOT NULL AND unique_key IS NOT '')";
 
@@ -98,6 +106,8 @@ impl Fragments {
             ("{unpark}", UNPARK.to_owned()),
             ("{parked}", PARKED.to_owned()),
             ("{park}", PARK.to_owned()),
+            ("{acquires}", ACQUIRES.to_owned()),
+            ("{first_in_line}", FIRST_IN_LINE.to_owned()),
             ("{leases}", LEASES.to_owned()),
             ("{ttl}", TTL.to_owned()),
             ("{suspect}", SUSPECT.to_owned()),

@@ -1,5 +1,6 @@
 //! Acquiring named leases: one try.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::json;
@@ -20,6 +21,9 @@ struct Look {
     stands: bool,
 }
 
+/// An acquisition, and whose lease on the name has ended, whatever its row says.
+pub(super) type Try<'a> = (&'a Acquire, Option<&'a OwnerToken>);
+
 impl SqliteStore {
     pub(super) async fn acquire_once(
         &self,
@@ -27,119 +31,138 @@ impl SqliteStore {
     ) -> Result<Vec<Acquired>, sqlx::Error> {
         let mut connection = self.checkout().await?;
         // What is not to be had is not asked for in writing: the file would change, and whoever waits would be woken by it.
-        let mut held = Vec::with_capacity(wanted.len());
-        let mut writes = false;
-        for wanted in wanted {
-            let look = self.look(&mut connection, wanted, None).await?;
-            writes |= look.stands || look.left.is_none();
-            held.push(Acquired::Held(look.left.unwrap_or_default()));
+        let looks = self.look(&mut connection, wanted).await?;
+        let mut granted = HashMap::new();
+        let mut held = looks;
+        if held.iter().any(|look| look.stands || look.left.is_none()) {
+            let mut tx = connection.begin_with(BEGIN).await?;
+            fault::at("claim begun");
+            let tries: Vec<Try<'_>> = wanted.iter().map(|wanted| (wanted, None)).collect();
+            granted = self.acquire_in(&mut tx, &tries).await?;
+            held = self.look(&mut tx, wanted).await?;
+            self.line_up(&mut tx, wanted, &granted, &held).await?;
+            fault::at("claim to be committed");
+            tx.commit().await?;
         }
-        if !writes {
-            connection.done();
-            return Ok(held);
-        }
-        let mut tx = connection.begin_with(BEGIN).await?;
-        fault::at("claim begun");
-        let mut acquired = Vec::with_capacity(wanted.len());
-        for wanted in wanted {
-            acquired.push(self.acquire_one(&mut tx, wanted, None).await?);
-        }
-        fault::at("claim to be committed");
-        tx.commit().await?;
         connection.done();
-        Ok(acquired)
+        let mut answer = |(wanted, look): (&Acquire, Look)| match granted.remove(&wanted.name) {
+            Some(key) => Acquired::Granted(key),
+            None => Acquired::Held(look.left.unwrap_or_default()),
+        };
+        Ok(wanted.iter().zip(held).map(&mut answer).collect())
     }
 
-    /// `before`: whose lease on the name has ended, whatever its row says.
-    pub(super) async fn acquire_one(
+    /// In the transaction that writes. Answers the leases by their names.
+    pub(super) async fn acquire_in(
         &self,
         connection: &mut SqliteConnection,
-        wanted: &Acquire,
-        before: Option<&str>,
-    ) -> Result<Acquired, sqlx::Error> {
+        tries: &[Try<'_>],
+    ) -> Result<HashMap<String, LeaseKey>, sqlx::Error> {
+        let mut granted = HashMap::new();
+        let Some((first, _)) = tries.first() else {
+            return Ok(granted);
+        };
         let statements = &self.statements;
-        let look = self.look(connection, wanted, before).await?;
-        if let Some(left) = look.left {
-            if let Some(ticket) = &wanted.ticket {
-                sqlx::query(&statements.stand)
-                    .bind(&wanted.name)
-                    .bind(ticket.as_str())
-                    .bind(micros(PATIENCE))
-                    .execute(&mut *connection)
-                    .await?;
-                sqlx::query(&statements.prune_line)
-                    .execute(connection)
-                    .await?;
-            }
-            return Ok(Acquired::Held(left));
-        }
-        let fence: i64 = sqlx::query_scalar(&statements.next_fence)
+        let last: i64 = sqlx::query_scalar(&statements.next_fences)
+            .bind(i64::try_from(tries.len()).unwrap_or(i64::MAX))
             .fetch_one(&mut *connection)
             .await?;
+        let numbered: Vec<(&Try<'_>, i64)> = tries.iter().rev().zip((1..=last).rev()).collect();
         for statement in [&statements.acquire, &statements.acquire_new] {
+            let left = numbered
+                .iter()
+                .filter(|((wanted, _), _)| !granted.contains_key(&wanted.name));
+            let left: Vec<&(&Try<'_>, i64)> = left.collect();
+            if left.is_empty() {
+                break;
+            }
             // To the last row: a statement that is left half-way is not ended.
-            let taken: Vec<(i64, i64)> = sqlx::query_as(statement)
-                .bind(&wanted.name)
-                .bind(wanted.owner.as_str())
-                .bind(micros(wanted.ttl))
-                .bind(&wanted.worker)
-                .bind(fence)
-                .bind(before)
+            let taken: Vec<(i64, i64, String)> = sqlx::query_as(statement)
+                .bind(batch(&left, |((wanted, before), fence)| {
+                    row(wanted, Some(*fence), *before)
+                }))
+                .bind(&first.worker)
                 .fetch_all(&mut *connection)
                 .await?;
-            if let Some((job, fence)) = taken.first() {
-                if let Some(ticket) = &wanted.ticket {
-                    self.left(connection, ticket).await?;
-                }
-                return Ok(Acquired::Granted(LeaseKey {
-                    job: *job,
-                    fence: *fence,
-                    owner: wanted.owner.clone(),
-                }));
+            for (job, fence, name) in taken {
+                let Some((wanted, _)) = tries.iter().find(|(wanted, _)| wanted.name == name) else {
+                    continue;
+                };
+                let owner = wanted.owner.clone();
+                granted.insert(name, LeaseKey { job, fence, owner });
             }
         }
-        Ok(Acquired::Held(Duration::ZERO))
+        Ok(granted)
     }
 
+    /// Whoever has a ticket and no lease stands in the line, and whoever has a lease does not.
+    async fn line_up(
+        &self,
+        connection: &mut SqliteConnection,
+        wanted: &[Acquire],
+        granted: &HashMap<String, LeaseKey>,
+        held: &[Look],
+    ) -> Result<(), sqlx::Error> {
+        let statements = &self.statements;
+        let (mut leave, mut stand) = (Vec::new(), Vec::new());
+        for (wanted, look) in wanted.iter().zip(held) {
+            match &wanted.ticket {
+                Some(ticket) if granted.contains_key(&wanted.name) => leave.push(ticket.as_str()),
+                Some(ticket) if look.stands => stand.push((&*wanted.name, ticket.as_str())),
+                _ => {}
+            }
+        }
+        if !leave.is_empty() {
+            self.left(connection, &leave).await?;
+        }
+        if !stand.is_empty() {
+            sqlx::query(&statements.stand)
+                .bind(batch(&stand, |place| json!(place)))
+                .bind(micros(PATIENCE))
+                .execute(&mut *connection)
+                .await?;
+            sqlx::query(&statements.prune_line)
+                .execute(connection)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// What stands in the way of each, in the same order.
     async fn look(
         &self,
         connection: &mut SqliteConnection,
-        wanted: &Acquire,
-        before: Option<&str>,
-    ) -> Result<Look, sqlx::Error> {
-        let statements = &self.statements;
-        let held: Vec<(Option<i64>, bool)> = sqlx::query_as(&statements.held)
-            .bind(&wanted.name)
-            .bind(before)
-            .fetch_all(&mut *connection)
-            .await?;
-        let ticket = wanted.ticket.as_ref().map(OwnerToken::as_str);
-        let line: Vec<(String, i64, Option<i64>)> = sqlx::query_as(&statements.line)
-            .bind(&wanted.name)
-            .bind(ticket)
+        wanted: &[Acquire],
+    ) -> Result<Vec<Look>, sqlx::Error> {
+        let found: Vec<Found> = sqlx::query_as(&self.statements.look)
+            .bind(batch(wanted, |wanted| row(wanted, None, None)))
             .fetch_all(connection)
             .await?;
-        let held = held
-            .first()
-            .and_then(|(left, ended)| left.filter(|_| !ended));
-        let held = held.filter(|left| *left > 0);
-        let ahead = line.first().filter(|(first, ..)| ticket != Some(first));
-        let left = held.or(ahead.map(|(_, left, _)| *left)).map(span);
-        let place = line.first().and_then(|(.., place)| *place);
-        let lasts = place.is_some_and(|left| span(left) > PATIENCE / 2);
-        Ok(Look {
-            stands: left.is_some() && ticket.is_some() && !lasts,
-            left,
-        })
+        let found: HashMap<&str, &Found> = found.iter().map(|found| (&*found.0, found)).collect();
+        let look = |wanted: &Acquire| {
+            let Some((_, held, first, lasts, place)) = found.get(&*wanted.name) else {
+                return Look::default();
+            };
+            let ticket = wanted.ticket.as_ref().map(OwnerToken::as_str);
+            let held = held.filter(|left| *left > 0);
+            let ahead = lasts.filter(|_| first.as_deref() != ticket);
+            let left = held.or(ahead).map(span);
+            let keeps = place.is_some_and(|left| span(left) > PATIENCE / 2);
+            Look {
+                stands: left.is_some() && ticket.is_some() && !keeps,
+                left,
+            }
+        };
+        Ok(wanted.iter().map(look).collect())
     }
 
     async fn left(
         &self,
         connection: &mut SqliteConnection,
-        ticket: &OwnerToken,
+        tickets: &[&str],
     ) -> Result<(), sqlx::Error> {
         sqlx::query(&self.statements.leave)
-            .bind(ticket.as_str())
+            .bind(batch(tickets, |ticket| json!(ticket)))
             .execute(connection)
             .await
             .map(|_| ())
@@ -151,7 +174,7 @@ impl SqliteStore {
         ticket: &OwnerToken,
     ) -> Result<(), sqlx::Error> {
         let mut connection = self.checkout().await?;
-        self.left(&mut connection, ticket).await?;
+        self.left(&mut connection, &[ticket.as_str()]).await?;
         sqlx::query(&self.statements.unpark_names)
             .bind(batch(&[name], |name| json!(name)))
             .execute(&mut *connection)
@@ -159,4 +182,34 @@ impl SqliteStore {
         connection.done();
         Ok(())
     }
+}
+
+/// The name, for how long it is held; who is first in the line, for how long, and for how long we are in it.
+type Found = (
+    String,
+    Option<i64>,
+    Option<String>,
+    Option<i64>,
+    Option<i64>,
+);
+
+impl Default for Look {
+    /// Nothing is in the way.
+    fn default() -> Self {
+        Self {
+            left: None,
+            stands: false,
+        }
+    }
+}
+
+fn row(wanted: &Acquire, fence: Option<i64>, before: Option<&OwnerToken>) -> serde_json::Value {
+    json!([
+        wanted.name,
+        wanted.owner.as_str(),
+        micros(wanted.ttl),
+        fence,
+        wanted.ticket.as_ref().map(OwnerToken::as_str),
+        before.map(OwnerToken::as_str)
+    ])
 }

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use serde_json::json;
 use sqlx::SqliteConnection;
 
+use super::named::Try;
 use super::statements::Statements;
 use super::{SqliteStore, batch};
 use crate::lease::{LeaseKey, OwnerToken};
 use crate::store::sql::{Taken, Takings};
-use crate::store::{Acquired, Claim, ClaimRequest};
+use crate::store::{Claim, ClaimRequest};
 
 /// The most jobs that one claim parks beside those that it has met.
 const PARK_MOST: i64 = 1_000;
@@ -39,11 +40,12 @@ impl SqliteStore {
             .into_iter()
             .map(|(wanted, before)| (wanted.name, before))
             .collect();
-        for wanted in takings.wanted() {
-            let before = inherited.get(&wanted.name).map(OwnerToken::as_str);
-            if let Acquired::Granted(key) = self.acquire_one(connection, &wanted, before).await? {
-                takings.grant(wanted.name, key);
-            }
+        let wanted = takings.wanted();
+        let tries = wanted.iter();
+        let tries = tries.map(|wanted| (wanted, inherited.get(&wanted.name)));
+        let tries: Vec<Try<'_>> = tries.collect();
+        for (name, key) in self.acquire_in(connection, &tries).await? {
+            takings.grant(name, key);
         }
         let (claims, losers, busy) = takings.settle();
         let statements = &self.statements;

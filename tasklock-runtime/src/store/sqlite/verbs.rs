@@ -143,8 +143,13 @@ impl SqliteStore {
     }
 
     pub(super) async fn finish_once(&self, finishes: &[Finish]) -> Result<Vec<i64>, sqlx::Error> {
-        let (gone, kept): (Vec<&Finish>, Vec<&Finish>) =
+        // A name is given back like a job that ends, in the same statement.
+        let names = finishes.iter().filter_map(|end| end.resource.clone());
+        let names: Vec<LeaseKey> = names.collect();
+        let free: Vec<Finish> = names.iter().cloned().map(Finish::of_name).collect();
+        let (gone, mut kept): (Vec<&Finish>, Vec<&Finish>) =
             finishes.iter().partition(|end| goes_away(end));
+        kept.extend(&free);
         let gone: Vec<LeaseKey> = gone.into_iter().map(|end| end.key.clone()).collect();
         let mut connection = self.checkout().await?;
         let mut tx = connection.begin_with(BEGIN).await?;
@@ -161,10 +166,8 @@ impl SqliteStore {
                 finished.extend(written);
             }
         }
-        let resources = finishes.iter().filter_map(|end| end.resource.clone());
-        let resources: Vec<LeaseKey> = resources.collect();
-        if !resources.is_empty() {
-            finished.extend(self.statements.release(&mut tx, &resources).await?);
+        if !names.is_empty() {
+            self.statements.unpark(&mut tx, &names).await;
         }
         fault::at("end to be committed");
         tx.commit().await?;

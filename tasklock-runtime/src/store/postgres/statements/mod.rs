@@ -18,10 +18,17 @@ use crate::store::sql::Text;
 /// With a bound on the server's side, in the same round trip: a worker that is stopped, or cut off, in
 /// the midst of a transaction would else hold its row locks, and nobody could take over. A statement
 /// and no startup parameter, which poolers refuse.
+///
+/// To plan a claim takes the server three times as long as to carry it out, and all of these statements have to go by an
+/// index, whatever their parameters and however small the tables were when the first one came: so they are planned once
+/// for each connection, and without the plans that read all of a table because it is small.
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; \
-    SET LOCAL idle_in_transaction_session_timeout = '2s'; \
-    SELECT set_config('synchronous_commit', 'local', true) \
-    WHERE current_setting('synchronous_commit') = 'off'";
+    SELECT set_config('idle_in_transaction_session_timeout', '2s', true), \
+    set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true), \
+    set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), \
+    set_config('enable_mergejoin', 'off', true), \
+    CASE WHEN current_setting('synchronous_commit') = 'off' \
+    THEN set_config('synchronous_commit', 'local', true) END";
 
 /// $1 name, $2 fence; no row if a greater one is registered. In a foreign database. An equal fence is
 /// written too, so that a snapshot that had to wait for its lock fails; and where nothing is written, the
@@ -65,6 +72,7 @@ pub(super) struct Statements {
     pub(super) put_back: Text,
     pub(super) park: Text,
     pub(super) assign: Text,
+    pub(super) awaited: Text,
     pub(super) free: Text,
     pub(super) free_names: Text,
     pub(super) unpark: Text,
@@ -123,6 +131,7 @@ impl Statements {
             put_back: fill(resources::PUT_BACK),
             park: fill(resources::PARK),
             assign: fill(resources::ASSIGN),
+            awaited: fill(resources::AWAITED),
             free: fill(resources::FREE),
             free_names: fill(resources::FREE_NAMES),
             unpark: fill(resources::UNPARK),

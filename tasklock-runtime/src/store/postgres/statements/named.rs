@@ -14,7 +14,7 @@ WITH a AS MATERIALIZED (
 ), o AS MATERIALIZED (
     SELECT a.* FROM a WHERE NOT EXISTS (SELECT FROM f WHERE f.name = a.name)
 ), k AS MATERIALIZED (
-    SELECT j.id, o.owner, o.ttl FROM o JOIN {s}{p}job j ON j.task = '{leases}' AND j.unique_key = o.name
+    SELECT j.id, o.owner, o.ttl FROM (SELECT o.*, ({named}) AS id FROM o) o JOIN {s}{p}job j ON j.id = o.id
     WHERE j.state = 'ready' AND {claimable} ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
 ), c AS (
     UPDATE {s}{p}job j SET {acquired}
@@ -27,8 +27,7 @@ WITH a AS MATERIALIZED (
         clock_timestamp() + o.ttl * interval '1 microsecond', nextval('{s}{p}lease_fence'), 1,
         clock_timestamp()
     FROM o
-    WHERE NOT EXISTS (SELECT FROM {s}{p}job j WHERE j.task = '{leases}' AND j.unique_key = o.name
-        AND j.state IN ('ready', 'running'))
+    WHERE ({named}) IS NULL
     ORDER BY o.name
     {taken} DO NOTHING
     RETURNING id, unique_key AS name, fence, lock_owner AS owner

@@ -5,8 +5,9 @@
 pub(super) const INHERIT: &str = "
 WITH k AS MATERIALIZED (
     SELECT j.id, a.owner, a.ttl
-    FROM unnest($1::text[], $2::text[], $3::bigint[], $5::text[]) AS a(name, owner, ttl, before)
-    JOIN {s}{p}job j ON j.task = '{leases}' AND j.unique_key = a.name
+    FROM (SELECT o.*, ({named}) AS id
+        FROM unnest($1::text[], $2::text[], $3::bigint[], $5::text[]) AS o(name, owner, ttl, before)) a
+    JOIN {s}{p}job j ON j.id = a.id
     WHERE j.state = 'running' AND j.lock_owner = a.before AND {claimable}
     ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
 ), c AS (
@@ -41,6 +42,13 @@ pub(super) const FREE: &str = "
 WITH RECURSIVE n(name) AS (
     SELECT j.unique_key FROM {s}{p}job j WHERE j.id = ANY($1::bigint[]) AND j.task = '{leases}'
 ), {unpark}, {told}";
+
+/// $1 ids of named leases. Those of them that jobs are parked for, or that somebody waits for.
+pub(super) const AWAITED: &str = "
+SELECT l.id FROM {s}{p}job l WHERE l.id = ANY($1::bigint[]) AND l.task = '{leases}'
+  AND (EXISTS (SELECT FROM {s}{p}job j WHERE {parked} AND j.resource = l.unique_key)
+    OR EXISTS (SELECT FROM {s}{p}waiter w
+        WHERE w.name = l.unique_key AND w.alive_until > statement_timestamp()))";
 
 /// $1 names, $2 and $3 as above.
 pub(super) const FREE_NAMES: &str = "
