@@ -19,7 +19,10 @@
 //! All instants come from the store's clock, read inside the statement. Every write but the claim
 //! itself names (job, owner, fence), and answers with the ids that it changed: a count proves
 //! nothing, the ids do. Own transactions are READ COMMITTED whatever the server's default, for a
-//! takeover in a snapshot does not see the renewal that came before its lock.
+//! takeover in a snapshot does not see the renewal that came before its lock. On Postgres their statements are planned once
+//! for each connection, by indexes alone: to plan a claim took three times as long as to carry it out, and a plan that
+//! was made while a table was small went on reading all of it. Where a name is looked for, it is in a subquery of its own:
+//! joined, with few statistics, all names were read.
 //!
 //! # The verbs, and how each database does them
 //!
@@ -62,7 +65,7 @@
 //! nobody, and a process may die between commit and look: so a claim sweeps over the names that jobs are parked for, once
 //! a second while there are any. A row that is taken over inherits the name from the run before, by its token, whatever
 //! that row's expiry says: the two leases of a run are one belief, which has ended. **finish** gives the name back
-//! in the same transaction; where its row is locked just then, it is tried again.
+//! in the same statement, as one more row that ends; where its row is locked just then, it is tried again.
 //!
 //! **renew**: one statement for up to 500 leases. It locks the job row in a shared mode, skips those
 //! that it cannot lock, never waits, and never moves an expiry backwards. Postgres:
