@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use super::heartbeat::Heartbeat;
 use super::scheduler::Scheduler;
+use super::slots::Slots;
 use super::worker::Worker;
 use crate::error::{Error, StoreError};
 use crate::lease::{Clock, HandClock};
@@ -48,7 +49,7 @@ impl ByHand {
     pub(crate) async fn run_next(&self) -> Result<Option<(Claim, Outcome)>, StoreError> {
         let mut scheduler = self.scheduler.lock().await;
         loop {
-            let found = scheduler.look().await?;
+            let found = scheduler.look(1).await?;
             let known = found.claims.into_iter().find_map(|(claim, sent)| {
                 let registration = scheduler.registry.get(&claim.task)?;
                 Some((registration, claim, sent))
@@ -62,8 +63,9 @@ impl ByHand {
             }
             let run = scheduler.grant(registration, claim.clone(), sent, found.now);
             let bench = Arc::clone(&scheduler.bench);
+            let seat = Arc::new(Slots::new(1, false)).seat();
             drop(scheduler);
-            let outcome = run.execute(&bench).await;
+            let outcome = run.execute(&bench, seat).await;
             return Ok(Some((claim, outcome)));
         }
     }

@@ -16,6 +16,7 @@ use super::completion::{Completion, End, Written};
 use super::events::Publisher;
 use super::facts::facts;
 use super::heartbeat::{Heartbeat, Keeping};
+use super::slots::Seat;
 use super::unwind::CatchUnwind;
 use crate::fault;
 use crate::lease::{Clock, LeaseContext, LeaseLost, LeaseStatus, Moment};
@@ -58,7 +59,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) async fn execute(self, bench: &Bench) -> Outcome {
+    pub(super) async fn execute(self, bench: &Bench, seat: Seat) -> Outcome {
         let span = tracing::info_span!(
             "task",
             task = self.registration.definition.name,
@@ -66,12 +67,13 @@ impl Run {
             attempt = self.claim.attempt,
             fence = self.claim.key.fence,
         );
-        self.steps(bench).instrument(span).await
+        self.steps(bench, seat).instrument(span).await
     }
 
-    async fn steps(mut self, bench: &Bench) -> Outcome {
+    async fn steps(mut self, bench: &Bench, mut seat: Seat) -> Outcome {
         self.tell_claimed(bench);
-        let outcome = match self.guard(&bench.stop) {
+        let starts = seat.starts(&bench.stop).await;
+        let outcome = match self.guard(&bench.stop, starts) {
             Ok(()) => {
                 fault::at("run to start");
                 self.tell_started(bench);
@@ -81,6 +83,10 @@ impl Run {
         };
         fault::at("run ended");
         let outcome = self.normalise(outcome);
+        // The slot is for the next one; the end is written with those of others.
+        let slots = seat.slots();
+        let _unwritten = slots.unwritten().await;
+        drop(seat);
         self.tell_lost(bench);
         let (then, written) = self.settle(&outcome, bench).await;
         self.report(&outcome, then, written);
@@ -88,12 +94,12 @@ impl Run {
         outcome
     }
 
-    /// A claim that came after its own deadline, or after the wish to stop, is not started. It is given
+    /// A claim that came after its own deadline, after the wish to stop, or to no slot, is not started. It is given
     /// back rather than left to expire: nothing has run under it. Nor is a job started that somebody wants
     /// cancelled, that has taken too many workers down, or that was enqueued for a task which has a schedule
     /// in this program: beside its standing job it would be a second run at once. Another version may take it.
-    fn guard(&self, stop: &CancellationToken) -> Result<(), Outcome> {
-        if stop.is_cancelled() {
+    fn guard(&self, stop: &CancellationToken, starts: bool) -> Result<(), Outcome> {
+        if !starts || stop.is_cancelled() {
             return Err(Outcome::Interrupted);
         }
         if let Err(lost) = self.status.check() {
@@ -276,8 +282,9 @@ impl Run {
             Some(Then::Slot(Next::In(delay)) | Then::Again(delay, _)) => bench.alarm.within(delay),
             Some(
                 Then::Slot(Next::Dormant) | Then::Done(_) | Then::Dead(_) | Then::Cancelled(_),
-            )
-            | None => {}
+            ) => {}
+            // It was given back, and is due.
+            None => bench.alarm.now(),
         }
     }
 }

@@ -10,8 +10,8 @@
 //! Whose lease it is and whether it is held is decided in [`crate::lease`]; here are the tasks and
 //! threads that act on it. Four rules keep them apart:
 //!
-//! - The **scheduler** claims for free slots only, and hands a claim to the heartbeat before anything
-//!   else may wait.
+//! - The **scheduler** claims for free slots, and ahead where runs are short, and hands a claim to the heartbeat before
+//!   anything else may wait.
 //! - The **heartbeat** is a thread of its own, with its own runtime and connection: no handler and no
 //!   pool of the application can hold it up. It ends last.
 //! - An **execution** owns its handler's future. Only when this future is dropped may the lease end.
@@ -36,6 +36,7 @@ mod report;
 mod resource;
 mod scheduler;
 mod signals;
+mod slots;
 mod standing;
 mod suspects;
 mod unwind;

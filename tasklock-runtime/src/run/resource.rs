@@ -7,11 +7,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::completion::End;
 use super::scheduler::Scheduler;
+use super::slots::Seat;
 use crate::lease::Moment;
 use crate::store::{Claim, Counts, Finish, Then};
 use crate::task::{Outcome, Registration};
@@ -36,11 +36,11 @@ impl Scheduler {
         &mut self,
         registration: &'static Registration,
         claim: Claim,
-        permit: OwnedSemaphorePermit,
+        seat: Seat,
         sent: Moment,
-    ) -> Option<(Claim, OwnedSemaphorePermit)> {
+    ) -> Option<(Claim, Seat)> {
         let Some(name) = registration.missing_resource(&claim) else {
-            return Some((claim, permit));
+            return Some((claim, seat));
         };
         let store = Arc::clone(&self.store);
         let bench = Arc::clone(&self.bench);
@@ -65,7 +65,7 @@ impl Scheduler {
                 };
                 bench.completion.write(End::Finish(later), deadline).await;
             }
-            drop(permit);
+            drop(seat);
             bench.alarm.now();
         });
         None

@@ -1,7 +1,7 @@
 //! Looks for work when there may be some, and starts it.
 //!
-//! One loop a process. It claims for the slots that are free and no more, so that nothing waits here
-//! with a running lease, and sleeps until the store says that something can happen: the earliest due
+//! One loop a process. It claims for the slots that are free, and ahead where runs are short (`slots.rs`), while the runs
+//! of the claim before go on; and it sleeps until the store says that something can happen: the earliest due
 //! time, or the earliest expiry of a lease that somebody else holds. Announcements of the store,
 //! ends of this process's own runs, and the poll interval bring that forward. It never asks in a
 //! circle: what is due but cannot be taken (another worker is at it) is asked for again after a pause
@@ -10,7 +10,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -18,12 +17,13 @@ use tokio_util::sync::CancellationToken;
 use super::execution::Bench;
 use super::heart::Heart;
 use super::registry::Registry;
+use super::slots::{Pace, Slots};
 use super::standing;
 use super::suspects::{Suspects, tried};
 use crate::error::{StoreError, StoreErrorKind};
 use crate::fault;
 use crate::lease::{Clock, Moment, OwnerToken};
-use crate::store::{Claim, ClaimBatch, ClaimRequest, MAX_BATCH, Store, Wanted};
+use crate::store::{Claim, ClaimBatch, ClaimRequest, Store, Wanted};
 use crate::task::Definition;
 
 const CALL: Duration = Duration::from_secs(5);
@@ -43,7 +43,8 @@ pub(super) struct Scheduler {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) registry: Arc<Registry>,
     pub(super) bench: Arc<Bench>,
-    pub(super) slots: Arc<Semaphore>,
+    pub(super) slots: Arc<Slots>,
+    pub(super) pace: Pace,
     pub(super) runs: JoinSet<()>,
     pub(super) suspects: Suspects,
     pub(super) worker: String,
@@ -69,15 +70,20 @@ impl Scheduler {
                 () = self.stop.cancelled() => break,
                 () = self.ready() => {}
             }
+            self.pace.set(&self.slots, self.clock.now());
+            if !self.slots.is_worth_a_claim() {
+                continue;
+            }
             if self.bench.heartbeat.is_dead() {
                 self.stop.cancel();
                 break;
             }
             while self.runs.try_join_next().is_some() {}
             self.bench.alarm.clear();
+            let room = self.slots.room();
             let found = tokio::select! {
                 biased;
-                found = self.look() => found,
+                found = self.look(room) => found,
                 // A store that does not answer must not hold up the stop: the claim is in doubt.
                 () = async { stop.cancelled().await; sleep(LAST_LOOK).await } => break,
             };
@@ -96,7 +102,7 @@ impl Scheduler {
                     } else {
                         (pause * 2).min(self.poll_interval)
                     };
-                    self.start_all(batch.claims, batch.now).await;
+                    self.start_all(batch.claims, batch.now);
                     if gone || failed == Some(StoreErrorKind::Schema) {
                         self.restore().await;
                     }
@@ -145,22 +151,22 @@ impl Scheduler {
         }
     }
 
-    /// There may be work, and a slot is free for it.
+    /// There may be work, and room for it.
     async fn ready(&self) {
         self.bench.alarm.rung().await;
-        // Taken and given back at once: it only waits.
-        drop(self.slots.acquire().await);
+        self.slots.worth_a_claim().await;
     }
 
     /// Asks the store for work.
-    pub(super) async fn look(&mut self) -> Result<Found, StoreError> {
+    pub(super) async fn look(&mut self, limit: usize) -> Result<Found, StoreError> {
         self.resolve_doubts().await?;
         let request = ClaimRequest {
             token: OwnerToken::fresh(),
             worker: self.worker.clone(),
             tasks: self.tasks(),
-            limit: self.slots.available_permits().min(MAX_BATCH),
-            suspects: self.suspects.room(),
+            limit,
+            // A suspect that had to wait for its slot might go back, and lose its mark.
+            suspects: self.suspects.room().min(self.slots.is_free().into()),
             sweep: self.is_to_sweep(),
         };
         // It may be carried out without our hearing of it: then its rows carry this token.
@@ -238,23 +244,20 @@ impl Scheduler {
         Ok(())
     }
 
-    async fn start_all(&mut self, claims: Vec<(Claim, Moment)>, claimed_at: i64) {
+    fn start_all(&mut self, claims: Vec<(Claim, Moment)>, claimed_at: i64) {
         for (claim, sent) in claims {
-            let Ok(permit) = Arc::clone(&self.slots).acquire_owned().await else {
-                continue;
-            };
             let Some(registration) = self.registry.get(&claim.task) else {
                 continue;
             };
-            let Some((claim, permit)) = self.equipped(registration, claim, permit, sent) else {
+            let seat = self.slots.seat();
+            let Some((claim, seat)) = self.equipped(registration, claim, seat, sent) else {
                 continue;
             };
             let trial = self.suspects.trial(&registration.definition, &claim);
             let run = self.grant(registration, claim, sent, claimed_at);
             let bench = Arc::clone(&self.bench);
             self.runs.spawn(async move {
-                tried(async { drop(run.execute(&bench).await) }, trial).await;
-                drop(permit);
+                tried(async { drop(run.execute(&bench, seat).await) }, trial).await;
             });
         }
     }

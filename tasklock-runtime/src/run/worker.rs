@@ -17,7 +17,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -32,6 +31,7 @@ use super::prune;
 use super::registry::Registry;
 use super::scheduler::Scheduler;
 use super::signals::Signals;
+use super::slots::{Pace, Slots};
 use super::standing;
 use super::suspects::Suspects;
 use crate::error::Error;
@@ -144,13 +144,18 @@ impl Worker {
             stop: self.stop.clone(),
             hard_stop: CancellationToken::new(),
         };
+        let looks_ahead = self
+            .registry
+            .iter()
+            .all(|task| !task.definition.counts_from_the_claim());
         let scheduler = Scheduler {
             store: Arc::clone(&self.store),
             heart: Arc::clone(&self.heart),
             clock: Arc::clone(&self.clock),
             registry: Arc::clone(&self.registry),
             bench: Arc::new(bench),
-            slots: Arc::new(Semaphore::new(self.settings.concurrency)),
+            slots: Arc::new(Slots::new(self.settings.concurrency, looks_ahead)),
+            pace: Pace::default(),
             runs: JoinSet::new(),
             suspects: Suspects::new(alarm),
             worker: self.settings.name.clone(),

@@ -68,7 +68,9 @@ impl RuntimeBuilder {
         self
     }
 
-    /// The most runs at once in this process; default 100. `TASKLOCK_CONCURRENCY`.
+    /// The most runs at once in this process; default 100. `TASKLOCK_CONCURRENCY`. Where runs take milliseconds, more jobs
+    /// than that are claimed, and wait here for a slot: what the worker does within 20 ms, 500 at most. Not so where one of
+    /// its tasks has `min_hold`, or a `renew` that depends on its handler: their time counts from the claim.
     pub fn concurrency(mut self, runs: usize) -> Self {
         self.concurrency = Some(runs);
         self

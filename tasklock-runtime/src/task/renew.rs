@@ -41,6 +41,11 @@ impl Definition {
         self.renew
     }
 
+    /// Whether something of it is measured from the claim, and not from the handler's start.
+    pub(crate) fn counts_from_the_claim(&self) -> bool {
+        self.hold().is_some() || self.renewal() != Renew::Auto
+    }
+
     /// `stall`, with its default; `None` where nothing has to be reported.
     #[must_use]
     pub const fn stall(&self) -> Option<Duration> {

@@ -27,14 +27,11 @@ const NO_FENCE_IN_ENDS: Replacements = &[
 /// Of jobs of which nothing is kept: there the end is a DELETE.
 const NO_FENCE_IN_DELETES: Replacements = &[
     (
-        "AS e(id, fence, owner)
-    JOIN tasklock_job j ON e.id = j.id AND e.fence = j.fence AND e.owner = j.lock_owner
-    WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+        "WHERE j.id = e.id AND e.fence = j.fence AND e.owner = j.lock_owner
+            AND coalesce(j.state, '') = 'running' FOR UPDATE SKIP LOCKED) j
 )
 DELETE",
-        "AS e(id, fence, owner)
-    JOIN tasklock_job j ON e.id = j.id
-    WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+        "WHERE j.id = e.id AND coalesce(j.state, '') = 'running' FOR UPDATE SKIP LOCKED) j
 )
 DELETE",
     ),

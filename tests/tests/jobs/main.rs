@@ -8,6 +8,7 @@ extern crate tasklock_tests;
 
 mod support;
 
+mod ahead;
 mod ends;
 mod enqueue;
 mod held;

@@ -52,10 +52,10 @@ async fn what_matters_goes_ahead_of_a_backlog(place: Place) {
             .filter(|id| !high.contains(id))
             .count()
     };
-    // A claim that was under way when they came.
+    // A claim that was under way when they came: for the slots, and for what they do within 20 ms.
     let overtaken = before(&claims);
     assert!(
-        overtaken <= 4,
+        overtaken <= 4 + 8,
         "{overtaken} of the backlog ran after they had come: {claims:?}"
     );
     print(&format!(
@@ -95,7 +95,9 @@ async fn nothing_waits_for_ever(place: Place) {
     };
     // All that rank before it ran before it, and there are others.
     let (before, after) = (ranks(&claims[..turn]), ranks(&claims[turn + 1..]));
-    assert!(after.iter().all(|rank| *rank >= 0), "{after:?}");
+    // Those of one claim stand in the log in any order: what a slot does within 20 ms, and the slot.
+    let together = -3 * APART;
+    assert!(after.iter().all(|rank| *rank >= together), "{after:?}");
     assert!(!after.is_empty(), "it was the last of all");
     assert!(before.len() > STREAM as usize / 2, "{turn} ran before it");
     print(&format!(

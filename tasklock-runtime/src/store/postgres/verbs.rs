@@ -8,7 +8,7 @@ use sqlx::{Connection, Postgres, Transaction};
 use super::resources::Equipped;
 use super::rows::{self, Ends, Keys, job_row, key};
 use super::statements::BEGIN;
-use super::{PgStore, beat};
+use super::{PgStore, beat, column};
 use crate::fault;
 use crate::lease::{LeaseKey, OwnerToken};
 use crate::store::sql::{Beat, Checkout, Taken, goes_away};
@@ -16,6 +16,9 @@ use crate::store::{
     ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Triggered, Wanted, span,
 };
 use crate::task::micros;
+
+/// A claim of so many rows is one of a stream of them.
+const MANY: usize = 8;
 
 impl PgStore {
     pub(super) async fn checkout(&self) -> Result<Checkout<Postgres>, sqlx::Error> {
@@ -46,6 +49,7 @@ impl PgStore {
             self.statements.sweep(&mut tx).await?;
         }
         let mut taken = Vec::new();
+        let mut shown = None;
         let expired: Vec<(i64, Option<String>)> = sqlx::query_as(&self.statements.lock_expired)
             .bind(&tasks)
             .bind(&queues)
@@ -88,16 +92,23 @@ impl PgStore {
             if !rows.is_empty() {
                 fault::at("due rows claimed");
             }
+            // Where it took all that it could, there is more, as a rule: no need to ask when.
+            let full = rows.last().filter(|_| rows.len() == left && left >= MANY);
+            shown = full.map(|row| column(row, "now")).transpose()?;
             taken.extend(self::taken(&rows, &request.token, false)?);
         }
         let Equipped { claims, busy } = self.equip(&mut tx, request, taken, &owners).await?;
-
-        let (now, mut wait): (i64, Option<i64>) = sqlx::query_as(&self.statements.next_event)
-            .bind(&tasks)
-            .bind(&queues)
-            .bind(&limits)
-            .fetch_one(&mut *tx)
-            .await?;
+        let (now, mut wait): (i64, Option<i64>) = match shown {
+            Some(now) => (now, Some(0)),
+            None => {
+                sqlx::query_as(&self.statements.next_event)
+                    .bind(&tasks)
+                    .bind(&queues)
+                    .bind(&limits)
+                    .fetch_one(&mut *tx)
+                    .await?
+            }
+        };
         fault::at("claim to be committed");
         tx.commit().await?;
         if !busy.is_empty() && self.statements.unpark(&mut connection, &busy).await {

@@ -24,6 +24,12 @@ async fn keyed(_lease: LeaseContext, _key: Payload<i64>) {
     tokio::time::sleep(Duration::from_millis(5)).await;
 }
 
+/// A few of them a second.
+#[locked_task(ttl = "10s")]
+async fn slow(_lease: LeaseContext, _number: Payload<i64>) {
+    tokio::time::sleep(Duration::from_millis(300)).await;
+}
+
 /// Some of them a second.
 #[locked_task(ttl = "10s")]
 async fn ranked(_lease: LeaseContext, _number: Payload<i64>) {

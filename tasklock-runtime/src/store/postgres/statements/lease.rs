@@ -5,12 +5,13 @@
 /// all lock FOR UPDATE first, and skips a row that one of them has.
 /// A run that is to be cancelled is not renewed, and learns so.
 pub(super) const RENEW: &str = "
-WITH k AS (
-    SELECT j.id, j.fence, x.ttl, x.done, x.total
-    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
-        AS x(id, fence, owner, ttl, done, total)
-    JOIN {s}{p}job j ON j.id = x.id AND j.fence = x.fence AND j.lock_owner = x.owner
-    WHERE j.state = 'running' AND NOT {to_cancel} ORDER BY j.id FOR KEY SHARE OF j SKIP LOCKED
+WITH e AS MATERIALIZED (
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
+        AS e(id, fence, owner, ttl, done, total) ORDER BY e.id
+), k AS MATERIALIZED (
+    SELECT e.* FROM e CROSS JOIN LATERAL (SELECT FROM {s}{p}job j
+        WHERE j.id = e.id AND j.fence = e.fence AND j.lock_owner = e.owner
+            AND coalesce(j.state, '') = 'running' AND NOT {to_cancel} FOR KEY SHARE SKIP LOCKED) j
 )
 INSERT INTO {s}{p}heartbeat AS h (job_id, fence, lock_until, progress_done, progress_total)
 SELECT id, fence, clock_timestamp() + ttl * interval '1 microsecond', done, total FROM k
@@ -30,16 +31,15 @@ RETURNING job_id";
 /// guarded transaction, is skipped and tried again: waiting for it here would hold up the whole batch, with the
 /// other rows locked already.
 pub(super) const FINISH: &str = "
-WITH e AS (
+WITH e AS MATERIALIZED (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[],
         $6::text[], $7::text[], $8::text[], $9::smallint[], $10::bigint[], $11::bigint[])
-        AS e(id, fence, owner, next_at, next_in, outcome, error, state, counts, keep, hold)
-), k AS (
+        AS e(id, fence, owner, next_at, next_in, outcome, error, state, counts, keep, hold) ORDER BY e.id
+), k AS MATERIALIZED (
     SELECT e.id, e.next_at, e.next_in, e.outcome, e.error, e.counts, e.keep, e.hold,
-        CASE WHEN e.state = 'ready' AND {to_cancel} THEN 'cancelled' ELSE e.state END AS state
-    FROM {s}{p}job j
-    JOIN e ON e.id = j.id AND e.fence = j.fence AND e.owner = j.lock_owner
-    WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+        CASE WHEN e.state = 'ready' AND j.to_cancel THEN 'cancelled' ELSE e.state END AS state
+    FROM e CROSS JOIN LATERAL (SELECT {to_cancel} AS to_cancel FROM {s}{p}job j
+        WHERE {held} FOR UPDATE SKIP LOCKED) j
 )
 UPDATE {s}{p}job j SET {ended}
 FROM k WHERE j.id = k.id
@@ -47,20 +47,22 @@ RETURNING j.id";
 
 /// $1 ids, $2 fences, $3 owners: ends of which nothing is kept.
 pub(super) const FINISH_AWAY: &str = "
-WITH k AS (
-    SELECT j.id FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS e(id, fence, owner)
-    JOIN {s}{p}job j ON e.id = j.id AND e.fence = j.fence AND e.owner = j.lock_owner
-    WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+WITH e AS MATERIALIZED (
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS e(id, fence, owner) ORDER BY e.id
+), k AS MATERIALIZED (
+    SELECT e.id FROM e CROSS JOIN LATERAL (SELECT FROM {s}{p}job j
+        WHERE {held} FOR UPDATE SKIP LOCKED) j
 )
 DELETE FROM {s}{p}job j USING k WHERE j.id = k.id
 RETURNING j.id";
 
 /// $1 ids, $2 fences, $3 owners. Answers the ids, and which are named leases.
 pub(super) const RELEASE: &str = "
-WITH k AS (
-    SELECT j.id FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS e(id, fence, owner)
-    JOIN {s}{p}job j ON e.id = j.id AND e.fence = j.fence AND e.owner = j.lock_owner
-    WHERE j.state = 'running' ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
+WITH e AS MATERIALIZED (
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS e(id, fence, owner) ORDER BY e.id
+), k AS MATERIALIZED (
+    SELECT e.id FROM e CROSS JOIN LATERAL (SELECT FROM {s}{p}job j
+        WHERE {held} FOR UPDATE SKIP LOCKED) j
 )
 UPDATE {s}{p}job j
 SET state = CASE WHEN {to_cancel} AND j.task <> '{leases}' THEN 'cancelled' ELSE 'ready' END,
