@@ -8,6 +8,7 @@ use tasklock_tests::stage::Notes;
 use crate::{Errand, tell, tell_of};
 
 const STEP: Duration = Duration::from_millis(3);
+const WORK: Duration = Duration::from_millis(20);
 
 /// Notes itself some times, and completes itself with the last one.
 #[locked_task(
@@ -61,6 +62,18 @@ async fn plain(_lease: LeaseContext, _number: Payload<i64>) {}
 /// The same, under a name for each number.
 #[locked_task(ttl = "10s", resource = "item:{}")]
 async fn apart(_lease: LeaseContext, _number: Payload<i64>) {}
+
+/// Work of some milliseconds.
+#[locked_task(ttl = "10s")]
+async fn works(_lease: LeaseContext, _number: Payload<i64>) {
+    tokio::time::sleep(WORK).await;
+}
+
+/// The same, under a name for each number.
+#[locked_task(ttl = "10s", resource = "item:{}")]
+async fn works_apart(_lease: LeaseContext, _number: Payload<i64>) {
+    tokio::time::sleep(WORK).await;
+}
 
 /// Completes itself, and ends.
 #[locked_task(ttl = "30s", resource = "invoice:{}")]
