@@ -6,6 +6,8 @@
 //! | --- | --- |
 //! | `throughput` | enqueues no-op jobs, then runs them all: jobs a second from the worker's start to the last end in the store |
 //! | `enqueue` | jobs a second in one call, one by one, and one by one by 16 callers at once |
+//! | `latency` | milliseconds from the return of an enqueue to the start of its handler, of an idle worker, 300 times |
+//! | `leases` | named leases, acquired and given back: cycles a second of one caller, and of 16 with a name each |
 //!
 //! | system | |
 //! | --- | --- |
@@ -17,6 +19,7 @@
 mod options;
 mod raw;
 mod tasklock;
+mod times;
 
 use anyhow::Result;
 use options::{Measurement, Options, System};
@@ -28,8 +31,12 @@ async fn main() -> Result<()> {
     let mut figures = match (options.system, options.measurement) {
         (System::Tasklock, Measurement::Throughput) => tasklock::throughput(&options).await?,
         (System::Tasklock, Measurement::Enqueue) => tasklock::enqueue(&options).await?,
+        (System::Tasklock, Measurement::Latency) => tasklock::latency(&options).await?,
+        (System::Tasklock, Measurement::Leases) => tasklock::leases(&options).await?,
         (System::Raw, Measurement::Throughput) => raw::throughput(&options).await?,
         (System::Raw, Measurement::Enqueue) => raw::enqueue(&options).await?,
+        (System::Raw, Measurement::Latency) => raw::latency(&options).await?,
+        (System::Raw, Measurement::Leases) => raw::leases(&options).await?,
     };
     let used = clock_gettime(ClockId::ProcessCPUTime);
     let micros = used.tv_sec as f64 * 1e6 + used.tv_nsec as f64 / 1e3;

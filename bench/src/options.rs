@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 pub enum Measurement {
     Throughput,
     Enqueue,
+    Latency,
+    Leases,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +34,11 @@ impl Options {
         let measurement = match arguments.next().as_deref() {
             Some("throughput") => Measurement::Throughput,
             Some("enqueue") => Measurement::Enqueue,
-            other => bail!("the measurement is throughput or enqueue, not {other:?}"),
+            Some("latency") => Measurement::Latency,
+            Some("leases") => Measurement::Leases,
+            other => {
+                bail!("the measurement is throughput, enqueue, latency or leases, not {other:?}")
+            }
         };
         let (mut system, mut url) = (None, None);
         let (mut jobs, mut slots, mut batch, mut keep) = (20_000, 16, 100, false);

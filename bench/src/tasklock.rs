@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection};
 use tasklock_runtime::{Client, LeaseContext, Payload, Runtime, locked_task};
 
 use crate::options::Options;
+use crate::times;
 
 /// Nothing is kept of it.
 #[locked_task(ttl = "30s", keep = "none")]
@@ -16,7 +17,12 @@ async fn gone(_lease: LeaseContext, _number: Payload<u32>) {}
 #[locked_task(ttl = "30s")]
 async fn kept(_lease: LeaseContext, _number: Payload<u32>) {}
 
-/// Callers of the last enqueue measurement.
+#[locked_task(ttl = "30s")]
+async fn noted(_lease: LeaseContext, number: Payload<u32>) {
+    times::started(number.0);
+}
+
+/// Callers at once.
 const CALLERS: u32 = 16;
 /// Jobs of those that are enqueued one by one.
 const SINGLE: u32 = 2_000;
@@ -109,4 +115,49 @@ pub async fn enqueue(options: &Options) -> Result<Value> {
         "single_per_s": single.round(),
         "callers_per_s": at_once.round(),
     }))
+}
+
+pub async fn latency(options: &Options) -> Result<Value> {
+    database(options).await?;
+    let builder = Runtime::builder().database_url(&options.url);
+    let builder = builder.concurrency(options.slots).handle_signals(false);
+    let runtime = builder.build().await?;
+    let (client, stop) = (runtime.client(), runtime.shutdown_handle());
+    let running = tokio::spawn(runtime.run());
+    let mut all = Vec::new();
+    for number in 0..times::SAMPLES {
+        tokio::time::sleep(times::GAP).await;
+        noted::enqueue(&client, number).await?;
+        all.push(times::after(number, Instant::now()).await);
+    }
+    stop.shutdown();
+    running.await??;
+    Ok(times::figures(all))
+}
+
+pub async fn leases(options: &Options) -> Result<Value> {
+    database(options).await?;
+    let client = Client::connect(&options.url).await?;
+    let start = Instant::now();
+    cycles(&client, 0).await?;
+    let alone = f64::from(SINGLE) / start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let callers = (1..=CALLERS).map(|caller| {
+        let client = client.clone();
+        tokio::spawn(async move { cycles(&client, caller).await })
+    });
+    for caller in callers.collect::<Vec<_>>() {
+        caller.await??;
+    }
+    let at_once = f64::from(CALLERS * SINGLE) / start.elapsed().as_secs_f64();
+    Ok(json!({ "single_per_s": alone.round(), "callers_per_s": at_once.round() }))
+}
+
+async fn cycles(client: &Client, caller: u32) -> Result<()> {
+    for _ in 0..SINGLE {
+        let lease = client.lease(format!("name {caller}"));
+        let held = lease.ttl(Duration::from_secs(30)).try_acquire().await?;
+        held.context("nobody else has it")?.release().await;
+    }
+    Ok(())
 }

@@ -89,8 +89,10 @@ impl Lives<'_> {
         let (attempt, crashes) = counted(entry, &before);
         let slot = row.key.as_deref() == Some("") && entry.op == Op::Finish;
         let adds_up = (row.attempt, row.crashes) == (attempt, crashes);
-        // A cancelled run that was given back is cancelled as well, its attempt unused; the log does not say which.
-        let given_back = entry.op == Op::Finish && row.state == "cancelled";
+        // A cancelled run that was given back is cancelled as well, its attempt unused; the log does not say which. So is a
+        // job put off whose name the store did not take.
+        let put_off = row.state == "ready" && row.outcome == "interrupted";
+        let given_back = entry.op == Op::Finish && (row.state == "cancelled" || put_off);
         let unused = given_back && (row.attempt + 1, row.crashes) == (attempt, crashes);
         if !(adds_up || unused || slot && (row.attempt, row.crashes) == (0, 0)) {
             self.wrong(
@@ -153,7 +155,8 @@ impl Lives<'_> {
             ("dead", _) => failed && errors == policy.retries + 1,
             ("cancelled", _) => marked,
             ("ready", _) if entry.op == Op::Finish => {
-                row.outcome == "snoozed" || failed && errors <= policy.retries
+                let put_off = policy.shares && row.outcome == "interrupted";
+                put_off || row.outcome == "snoozed" || failed && errors <= policy.retries
             }
             ("ready", _) => true,
             _ => false,

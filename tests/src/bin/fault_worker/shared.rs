@@ -62,5 +62,8 @@ async fn pushes(lease: LeaseContext, order: Payload<Shared>) -> TaskResult {
         }
     }
     at("mid-run");
+    if refused > 0 {
+        return Err("it was not written".into());
+    }
     fate.end()
 }
