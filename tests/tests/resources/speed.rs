@@ -8,10 +8,10 @@ const JOBS: i64 = 200;
 const ROUNDS: i64 = 5;
 /// A second lease is another row to take and to give back; that must not cost more than this many times the job
 /// without it.
-const LEAST: f64 = 0.4;
+const LEAST: f64 = 0.25;
 
 /// The same where a job takes 20 ms.
-const LEAST_WITH_WORK: f64 = 0.7;
+const LEAST_WITH_WORK: f64 = 0.5;
 
 on_both! {
     alone: distinct_names_do_not_hold_each_other_up,
