@@ -37,6 +37,8 @@ const RELEASE: &str = "UPDATE raw_lease SET owner = NULL, until = now()
     WHERE name = $1 AND owner = $2 AND fence = $3";
 const CALLERS: u32 = 16;
 const SINGLE: u32 = 2_000;
+/// Leases of one caller.
+const CYCLES: u32 = 300;
 
 async fn pool(options: &Options) -> Result<PgPool> {
     let connections = u32::try_from(options.slots)?;
@@ -164,7 +166,7 @@ pub async fn leases(options: &Options) -> Result<Value> {
     sqlx::raw_sql(LEASES).execute(&pool).await?;
     let start = Instant::now();
     cycles(&pool, 0).await?;
-    let alone = f64::from(SINGLE) / start.elapsed().as_secs_f64();
+    let alone = f64::from(CYCLES) / start.elapsed().as_secs_f64();
     let start = Instant::now();
     let callers = (1..=CALLERS).map(|caller| {
         let pool = pool.clone();
@@ -173,14 +175,14 @@ pub async fn leases(options: &Options) -> Result<Value> {
     for caller in callers.collect::<Vec<_>>() {
         caller.await??;
     }
-    let at_once = f64::from(CALLERS * SINGLE) / start.elapsed().as_secs_f64();
+    let at_once = f64::from(CALLERS * CYCLES) / start.elapsed().as_secs_f64();
     Ok(json!({ "single_per_s": alone.round(), "callers_per_s": at_once.round() }))
 }
 
 async fn cycles(pool: &PgPool, caller: u32) -> Result<()> {
     let name = format!("name {caller}");
     let mut connection = pool.acquire().await?;
-    for _ in 0..SINGLE {
+    for _ in 0..CYCLES {
         let acquire = sqlx::query_scalar(ACQUIRE).bind(&name).bind("owner");
         let fence: Option<i64> = acquire.fetch_optional(&mut *connection).await?;
         let fence = fence.context("nobody else has it")?;

@@ -26,6 +26,8 @@ async fn noted(_lease: LeaseContext, number: Payload<u32>) {
 const CALLERS: u32 = 16;
 /// Jobs of those that are enqueued one by one.
 const SINGLE: u32 = 2_000;
+/// Leases of one caller.
+const CYCLES: u32 = 300;
 
 async fn database(options: &Options) -> Result<PgConnection> {
     let mut database = PgConnection::connect(&options.url).await?;
@@ -140,7 +142,7 @@ pub async fn leases(options: &Options) -> Result<Value> {
     let client = Client::connect(&options.url).await?;
     let start = Instant::now();
     cycles(&client, 0).await?;
-    let alone = f64::from(SINGLE) / start.elapsed().as_secs_f64();
+    let alone = f64::from(CYCLES) / start.elapsed().as_secs_f64();
     let start = Instant::now();
     let callers = (1..=CALLERS).map(|caller| {
         let client = client.clone();
@@ -149,12 +151,12 @@ pub async fn leases(options: &Options) -> Result<Value> {
     for caller in callers.collect::<Vec<_>>() {
         caller.await??;
     }
-    let at_once = f64::from(CALLERS * SINGLE) / start.elapsed().as_secs_f64();
+    let at_once = f64::from(CALLERS * CYCLES) / start.elapsed().as_secs_f64();
     Ok(json!({ "single_per_s": alone.round(), "callers_per_s": at_once.round() }))
 }
 
 async fn cycles(client: &Client, caller: u32) -> Result<()> {
-    for _ in 0..SINGLE {
+    for _ in 0..CYCLES {
         let lease = client.lease(format!("name {caller}"));
         let held = lease.ttl(Duration::from_secs(30)).try_acquire().await?;
         held.context("nobody else has it")?.release().await;
