@@ -256,6 +256,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn so_many_ends_are_unwritten_at_most() {
+        let slots = Slots::new(1, true);
+        let mut unwritten = Vec::new();
+        for _ in 0..UNWRITTEN {
+            unwritten.push(slots.unwritten().await);
+        }
+        let more = timeout(Duration::from_secs(1), slots.unwritten());
+        assert!(more.await.is_err());
+        unwritten.pop();
+        assert!(slots.unwritten().await.is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_claim_is_worth_it_when_half_of_those_that_wait_have_started() {
         let (slots, stop) = (Arc::new(Slots::new(2, true)), CancellationToken::new());
         slots.ahead.store(10, Ordering::Relaxed);

@@ -13,7 +13,8 @@ use crate::lease::{LeaseKey, OwnerToken};
 use crate::store::{Acquire, Acquired, PATIENCE, span};
 use crate::task::micros;
 
-/// What stands in the way of an acquisition.
+/// What stands in the way of an acquisition; by default nothing.
+#[derive(Default)]
 struct Look {
     /// For how long, if anything does.
     left: Option<Duration>,
@@ -31,15 +32,16 @@ impl SqliteStore {
     ) -> Result<Vec<Acquired>, sqlx::Error> {
         let mut connection = self.checkout().await?;
         // What is not to be had is not asked for in writing: the file would change, and whoever waits would be woken by it.
-        let looks = self.look(&mut connection, wanted).await?;
+        let mut held = self.look(&mut connection, wanted).await?;
         let mut granted = HashMap::new();
-        let mut held = looks;
         if held.iter().any(|look| look.stands || look.left.is_none()) {
             let mut tx = connection.begin_with(BEGIN).await?;
             fault::at("claim begun");
             let tries: Vec<Try<'_>> = wanted.iter().map(|wanted| (wanted, None)).collect();
             granted = self.acquire_in(&mut tx, &tries).await?;
-            held = self.look(&mut tx, wanted).await?;
+            if granted.len() < wanted.len() {
+                held = self.look(&mut tx, wanted).await?;
+            }
             self.line_up(&mut tx, wanted, &granted, &held).await?;
             fault::at("claim to be committed");
             tx.commit().await?;
@@ -192,16 +194,6 @@ type Found = (
     Option<i64>,
     Option<i64>,
 );
-
-impl Default for Look {
-    /// Nothing is in the way.
-    fn default() -> Self {
-        Self {
-            left: None,
-            stands: false,
-        }
-    }
-}
 
 fn row(wanted: &Acquire, fence: Option<i64>, before: Option<&OwnerToken>) -> serde_json::Value {
     json!([
