@@ -155,6 +155,7 @@ impl Scheduler {
     async fn ready(&self) {
         self.bench.alarm.rung().await;
         self.slots.worth_a_claim().await;
+        self.bench.heartbeat.stays().await;
     }
 
     /// Asks the store for work.

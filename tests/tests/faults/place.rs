@@ -228,7 +228,21 @@ impl Place {
         });
         match none.await {
             Some(none) => none,
-            None => self.number(&left).await,
+            None => {
+                self.tell_rows().await;
+                self.number(&left).await
+            }
+        }
+    }
+
+    /// Every row that waits or runs, for whoever reads why a test has failed.
+    async fn tell_rows(&self) {
+        let rows = self
+            .run("SELECT id, task, state, unique_key, attempt, crashes, fence, lock_worker, due_at, lock_until, resource FROM tasklock_job WHERE state IN ('ready', 'running') OR task = 'tasklock.lease'")
+            .await;
+        for row in rows {
+            let row: Vec<&str> = row.iter().map(|it| it.as_deref().unwrap_or("-")).collect();
+            super::arena::say(&row.join(" | "));
         }
     }
 }

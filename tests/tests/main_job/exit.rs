@@ -39,7 +39,12 @@ async fn the_other_leases_are_given_back(place: Place) {
     assert!(said.contains("ends the process"), "{said}");
     let next = staying.wait_for(BOUND, |event| event.is("start"));
     assert!(number(&next, "fence") > number(&held, "fence"));
-    assert_eq!(number(&next, "attempt"), number(&held, "attempt"));
+    assert_eq!(
+        number(&next, "attempt"),
+        number(&held, "attempt"),
+        "{said}\n{}",
+        staying.report()
+    );
     let row = place.row("hold_long").await;
     assert_eq!(row.crashes, 0, "it was given back, not taken over");
     let took = next.boottime().expect("it tells") - held.boottime().expect("it tells");

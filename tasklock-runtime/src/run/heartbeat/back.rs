@@ -51,8 +51,10 @@ impl Keeper {
     ///
     /// The other leases are marked lost first, so that no `check()` and no guarded write of their
     /// handlers succeeds after they are given back; what a handler does without either in the
-    /// moment between is not stopped.
+    /// moment between is not stopped. This process claims nothing any more, for it would be the first to hear
+    /// of what it gives back.
     pub(super) async fn exit(&mut self) {
+        self.leaving.cancel();
         if let Some(in_flight) = self.in_flight.take()
             && let Ok(beaten) = timeout(EXIT_PATIENCE, in_flight).await
         {
@@ -68,11 +70,16 @@ impl Keeper {
             })
             .flatten()
             .collect();
-        if let Some(line) = &mut self.line {
-            let release = give_back_all(line, &held);
-            if !held.is_empty() && !matches!(timeout(EXIT_PATIENCE, release).await, Ok(Ok(()))) {
-                tracing::warn!("the other leases could not be given back; they expire");
+        let given_back = match &mut self.line {
+            _ if held.is_empty() => true,
+            Some(line) => {
+                let release = timeout(EXIT_PATIENCE, give_back_all(line, &held));
+                matches!(release.await, Ok(Ok(())))
             }
+            None => false,
+        };
+        if !given_back {
+            tracing::warn!("the other leases could not be given back; they expire");
         }
         std::process::exit(EXIT_CODE);
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use super::beat::{Beaten, Returns, beat};
 use super::lease::{ABORT_PATIENCE, Lease};
@@ -42,6 +43,8 @@ pub(super) struct Keeper {
     pub(super) returns: Vec<Return>,
     /// Not before this, where the last try has failed.
     pub(super) return_again: Moment,
+    /// Set when the process is about to end: nothing is claimed any more.
+    pub(super) leaving: CancellationToken,
     /// Nothing is to be done before this.
     pub(super) wake_at: Moment,
     /// Beats without an answer, in a row.
@@ -58,6 +61,7 @@ impl Keeper {
         clock: Arc<dyn Clock>,
         commands: mpsc::UnboundedReceiver<Command>,
         requests: mpsc::UnboundedReceiver<RenewRequest>,
+        leaving: CancellationToken,
     ) -> Self {
         Self {
             clock,
@@ -68,6 +72,7 @@ impl Keeper {
             in_flight: None,
             returns: Vec::new(),
             return_again: Moment::from_nanos(0),
+            leaving,
             wake_at: Moment::from_nanos(u64::MAX),
             failures: 0,
             failing: false,

@@ -56,6 +56,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 use crate::error::Error;
 use crate::lease::{
@@ -160,6 +161,7 @@ impl Drop for Keeping {
 pub(crate) struct Heartbeat {
     commands: mpsc::UnboundedSender<Command>,
     renewals: mpsc::UnboundedSender<RenewRequest>,
+    leaving: CancellationToken,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -176,7 +178,8 @@ impl Heartbeat {
             .enable_all()
             .build()
             .map_err(failed)?;
-        let keeper = Keeper::new(renewer, clock, inbox, requests);
+        let leaving = CancellationToken::new();
+        let keeper = Keeper::new(renewer, clock, inbox, requests, leaving.clone());
         let thread = std::thread::Builder::new()
             .name("tasklock-heartbeat".into())
             .spawn(move || runtime.block_on(keeper.run()))
@@ -184,6 +187,7 @@ impl Heartbeat {
         Ok(Self {
             commands,
             renewals,
+            leaving,
             thread: Some(thread),
         })
     }
@@ -211,6 +215,13 @@ impl Heartbeat {
     /// Whether the thread has died.
     pub(crate) fn is_dead(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for ever if `on_lost = "exit"` is ending the process: what it gives back is not for itself.
+    pub(crate) async fn stays(&self) {
+        if self.leaving.is_cancelled() {
+            std::future::pending::<()>().await;
+        }
     }
 
     /// Closes the connection until there is something to renew again.

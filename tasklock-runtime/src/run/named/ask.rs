@@ -40,6 +40,7 @@ impl LeaseRequest {
         // Whoever waits for its turn has sent nothing, and leaves nothing.
         let asking = async {
             let _turn = self.heart.acquiring().await;
+            heartbeat.stays().await;
             let doubt = Doubt::new(store, &wanted.owner);
             let sent = self.heart.clock().now();
             let answer = store.acquire(std::slice::from_ref(&wanted)).await;
