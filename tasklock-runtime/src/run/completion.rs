@@ -14,6 +14,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::settling::Settling;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::lease::{Clock, LeaseKey, Moment};
 use crate::store::{Finish, MAX_BATCH, Store, answered};
@@ -65,7 +66,26 @@ struct Ending {
     end: End,
     /// When the lease can be trusted no more.
     deadline: Moment,
-    done: oneshot::Sender<Written>,
+    done: Done,
+}
+
+/// Who is told whether it was written.
+enum Done {
+    Run(Box<Settling>),
+    Caller(oneshot::Sender<Written>),
+    Nobody,
+}
+
+impl Done {
+    fn tell(self, written: Written) {
+        match self {
+            Self::Run(run) => run.conclude(Some(written)),
+            Self::Caller(caller) => {
+                let _ = caller.send(written);
+            }
+            Self::Nobody => {}
+        }
+    }
 }
 
 /// Takes ends to write.
@@ -94,12 +114,25 @@ impl Completion {
         let ending = Ending {
             end,
             deadline,
-            done,
+            done: Done::Caller(done),
         };
-        if self.0.send(ending).is_err() {
-            return Written::TooLate;
-        }
+        self.send(ending);
         written.await.unwrap_or(Written::TooLate)
+    }
+
+    /// Writes it likewise, and then tells the run.
+    pub(super) fn write_for(&self, end: End, deadline: Moment, run: Box<Settling>) {
+        self.send(Ending {
+            end,
+            deadline,
+            done: Done::Run(run),
+        });
+    }
+
+    fn send(&self, ending: Ending) {
+        if let Err(unsent) = self.0.send(ending) {
+            unsent.0.done.tell(Written::TooLate);
+        }
     }
 }
 
@@ -149,11 +182,11 @@ async fn write_all(
                 waiting.push(Ending {
                     end: End::Release(resource.clone(), None),
                     deadline: ending.deadline,
-                    done: oneshot::channel().0,
+                    done: Done::Nobody,
                 });
                 retry_at = retry_at.max(Instant::now() + FIRST_RETRY);
             }
-            let _ = ending.done.send(written);
+            ending.done.tell(written);
         }
         if !batch.is_empty() {
             waiting.append(&mut batch);

@@ -7,6 +7,7 @@ use super::heartbeat::Heartbeat;
 use super::named::Waiting;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use crate::client::Gathered;
 use crate::error::Error;
 use crate::lease::Clock;
 use crate::store::Store;
@@ -25,6 +26,7 @@ pub(crate) struct Heart {
     /// Clients wait for rows that others have locked: they must leave connections to the claims and ends of a worker.
     turns: Semaphore,
     acquisitions: Semaphore,
+    gathered: Gathered,
 }
 
 impl fmt::Debug for Heart {
@@ -42,6 +44,7 @@ impl Heart {
             waiting: Waiting::default(),
             turns: Semaphore::new(CLIENT_CALLS),
             acquisitions: Semaphore::new(ACQUISITIONS),
+            gathered: Gathered::default(),
         })
     }
 
@@ -59,6 +62,11 @@ impl Heart {
     pub(super) async fn acquiring(&self) -> Option<SemaphorePermit<'_>> {
         // It is never closed.
         self.acquisitions.acquire().await.ok()
+    }
+
+    /// Jobs that callers enqueue at once.
+    pub(crate) fn gathered(&self) -> &Gathered {
+        &self.gathered
     }
 
     pub(super) fn waiting(&self) -> &Waiting {

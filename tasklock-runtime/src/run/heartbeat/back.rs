@@ -18,18 +18,19 @@ const EXIT_CODE: i32 = 75;
 
 impl Keeper {
     pub(super) fn give_back(&mut self, lease: Return) {
-        match self.leases.get_mut(&lease.key) {
+        let mut table = self.table.lock();
+        match table.leases.get_mut(&lease.key) {
             Some(kept) if kept.beating => kept.give_back = Some(lease),
             _ => {
-                self.leases.remove(&lease.key);
+                table.leases.remove(&lease.key);
+                table.wake_by(self.clock.now());
                 self.returns.push(lease);
-                self.wake_by(self.clock.now());
             }
         }
     }
 
     pub(super) fn rest(&mut self) {
-        if self.leases.is_empty()
+        if self.table.lock().leases.is_empty()
             && self.returns.is_empty()
             && let Some(line) = &mut self.line
         {
@@ -60,7 +61,8 @@ impl Keeper {
         {
             self.line = Some(beaten.line);
         }
-        let held: Vec<LeaseKey> = self
+        let table = self.table.lock();
+        let held: Vec<LeaseKey> = table
             .leases
             .values()
             .filter(|lease| lease.kept.status.check().is_ok())
@@ -70,6 +72,7 @@ impl Keeper {
             })
             .flatten()
             .collect();
+        drop(table);
         let given_back = match &mut self.line {
             _ if held.is_empty() => true,
             Some(line) => {

@@ -38,10 +38,10 @@ const EXPIRED: &str = "j.state = 'running' AND j.lock_until < statement_timestam
       AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h
           WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= statement_timestamp())";
 
-/// What a claim says of a row.
+/// What a claim says of a row. Instants as they are: to make numbers of them takes the server as long as to find the row.
 const CLAIMED: &str = "j.id, j.task, j.fence, j.attempt, greatest(j.crashes, 0) AS crashes,
     greatest(j.refusals, 0) AS refusals, j.payload, j.unique_key IS NOT DISTINCT FROM '' AS standing,
-    {to_cancel} AS to_cancel, {due} AS due_at, j.resource, {ranked} AS rank, {now} AS now";
+    {to_cancel} AS to_cancel, j.due_at, j.priority, j.resource, clock_timestamp() AS now";
 
 /// How the row `j` becomes the lease of `k`.
 const ACQUIRED: &str = "state = 'running', lock_owner = k.owner, lock_worker = $4,
@@ -183,12 +183,6 @@ impl Fragments {
                 "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint".to_owned(),
             ),
             ("{due}", micros("j.due_at")),
-            (
-                "{ranked}",
-                micros(
-                    "(least(greatest(j.due_at, {first}), {last}) - j.priority * interval '1 second')",
-                ),
-            ),
             ("{waits}", micros("coalesce(j.due_at, j.parked_due)")),
             ("{until}", micros("greatest(j.lock_until, h.lock_until)")),
             ("{event}", micros("e.at")),

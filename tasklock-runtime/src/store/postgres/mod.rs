@@ -10,6 +10,7 @@ mod fragments;
 mod guard;
 mod jobs;
 mod listen;
+mod micros;
 mod migrate;
 mod named;
 mod resources;

@@ -33,6 +33,13 @@ impl<'a> Batch<'a> {
         self.chunks((0..self.jobs.len()).filter(plain))
     }
 
+    /// All of them, where they have no keys and fit into one statement.
+    pub(in crate::store) fn one_plain_chunk(&self) -> Option<Vec<usize>> {
+        let mut chunks = self.plain_chunks();
+        let all = chunks.pop()?;
+        (all.len() == self.jobs.len()).then_some(all)
+    }
+
     /// The jobs with a key, in an order that all callers share: then none waits for another in a circle.
     pub(in crate::store) fn keyed_chunks(&self) -> Vec<Vec<usize>> {
         let keyed = |nth: &usize| self.jobs[*nth].unique_key.is_some();
@@ -65,10 +72,9 @@ impl<'a> Batch<'a> {
     }
 
     /// Every row was written, in the order of the chunk: its ids ascend.
-    pub(in crate::store) fn note_plain(&mut self, chunk: &[usize], written: Vec<Written>) {
-        let mut ids: Vec<i64> = written.into_iter().map(|(id, ..)| id).collect();
+    pub(in crate::store) fn note_plain(&mut self, chunk: &[usize], mut ids: Vec<(i64,)>) {
         ids.sort_unstable();
-        for (nth, id) in chunk.iter().zip(ids) {
+        for (nth, (id,)) in chunk.iter().zip(ids) {
             self.enqueued[*nth] = Some(Enqueued::New(id));
         }
     }

@@ -1,0 +1,205 @@
+//! Enqueueing by many callers at once, in statements that they share.
+//!
+//! A commit costs the same for one job as for a hundred. So while a call to the store is under way, the jobs of those who
+//! come meanwhile are gathered, and the next call writes them all. Who comes alone waits for nobody: the first call is made
+//! by its caller itself, and nothing is gathered but behind it.
+//!
+//! One call is under way at a time. Whoever makes it has the **turn**: the first caller, or a task that writes what was
+//! gathered. A turn that ends, or is dropped in its midst, hands on to such a task if somebody waits, so nobody waits
+//! for a caller that has gone. A caller that goes while its job is gathered takes the job along; once the call is under
+//! way the job may be written or not, as ever.
+//!
+//! Jobs with a unique key are not gathered: each may have to wait for a transaction of somebody else's that has the
+//! key, and others would wait with it. Nor are those within a transaction. Where the store refuses something in what
+//! was gathered, each job is written alone, and each caller is told of its own.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::yield_now;
+
+use crate::error::{StoreError, StoreErrorKind};
+use crate::run::Heart;
+use crate::store::{Enqueued, NewJob};
+
+/// The most jobs of one call, and the most bytes of their payloads (one job may have more).
+const MOST_JOBS: usize = 1_000;
+const MOST_BYTES: usize = 4 << 20;
+
+type Answer = Result<Enqueued, StoreError>;
+
+/// Where the callers of one process meet.
+#[derive(Default)]
+pub(crate) struct Gathered(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    is_under_way: bool,
+    waiting: Vec<Waiting>,
+}
+
+struct Waiting {
+    job: NewJob,
+    caller: oneshot::Sender<Answer>,
+}
+
+impl Gathered {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What goes into the next call; without those whose callers have gone. The turn ends where nobody waits.
+    fn take(&self) -> Vec<Waiting> {
+        let mut state = self.lock();
+        state.waiting.retain(|waiting| !waiting.caller.is_closed());
+        let mut bytes = 0;
+        let fits = |waiting: &&Waiting| {
+            bytes += waiting.job.payload.as_ref().map_or(0, String::len);
+            bytes <= MOST_BYTES
+        };
+        let fitting = state
+            .waiting
+            .iter()
+            .take(MOST_JOBS)
+            .take_while(fits)
+            .count();
+        let most = fitting.max(1).min(state.waiting.len());
+        state.is_under_way = most > 0;
+        state.waiting.drain(..most).collect()
+    }
+}
+
+/// Enqueues a job without a key, alone or with those of others.
+pub(super) async fn enqueue(heart: &Arc<Heart>, job: NewJob) -> Answer {
+    let waiting = {
+        let mut state = heart.gathered().lock();
+        if state.is_under_way {
+            let (caller, answer) = oneshot::channel();
+            state.waiting.push(Waiting { job, caller });
+            Err(answer)
+        } else {
+            state.is_under_way = true;
+            Ok((Turn::new(heart), job))
+        }
+    };
+    match waiting {
+        Ok((turn, job)) => {
+            let answer = write(heart, std::slice::from_ref(&job)).await;
+            drop(turn);
+            answer?.into_iter().next().ok_or_else(|| unanswered(heart))
+        }
+        Err(answer) => answer.await.unwrap_or_else(|_| Err(unanswered(heart))),
+    }
+}
+
+async fn write(heart: &Heart, jobs: &[NewJob]) -> Result<Vec<Enqueued>, StoreError> {
+    let _turn = heart.turn().await;
+    heart.store().enqueue(jobs).await
+}
+
+/// Writes what was gathered, until nothing is.
+async fn write_all(turn: Turn) {
+    let heart = Arc::clone(&turn.heart);
+    loop {
+        let waiting = heart.gathered().take();
+        if waiting.is_empty() {
+            // The turn has ended.
+            turn.over();
+            return;
+        }
+        let (jobs, callers): (Vec<NewJob>, Vec<_>) = waiting
+            .into_iter()
+            .map(|waiting| (waiting.job, waiting.caller))
+            .unzip();
+        match write(&heart, &jobs).await {
+            Ok(enqueued) => {
+                for (caller, enqueued) in callers.into_iter().zip(enqueued) {
+                    let _ = caller.send(Ok(enqueued));
+                }
+            }
+            Err(error) if is_refusal(&error) && jobs.len() > 1 => {
+                for (caller, job) in callers.into_iter().zip(&jobs) {
+                    let answer = write(&heart, std::slice::from_ref(job)).await;
+                    let first = |enqueued: Vec<Enqueued>| enqueued.into_iter().next();
+                    let answer = answer.and_then(|it| first(it).ok_or_else(|| unanswered(&heart)));
+                    let _ = caller.send(answer);
+                }
+            }
+            Err(error) => {
+                for caller in callers {
+                    let _ = caller.send(Err(error.clone()));
+                }
+            }
+        }
+        // Those who were told may enqueue again: let them, before the next call.
+        yield_now().await;
+    }
+}
+
+/// Whether it says something of the jobs; then nothing of the call was written.
+fn is_refusal(error: &StoreError) -> bool {
+    !matches!(
+        error.kind(),
+        StoreErrorKind::Unavailable | StoreErrorKind::Busy
+    )
+}
+
+/// The call that had the job was dropped with the runtime that made it.
+fn unanswered(heart: &Heart) -> StoreError {
+    StoreError {
+        store: heart.store().name().to_owned(),
+        call: "enqueue",
+        kind: StoreErrorKind::Unavailable,
+        message: "the call was dropped: it is not known whether the job was written".to_owned(),
+    }
+}
+
+/// The right to make the next call.
+struct Turn {
+    heart: Arc<Heart>,
+    runtime: Handle,
+    /// A task has it, whose runtime ends where it is dropped.
+    is_task: bool,
+    is_over: bool,
+}
+
+impl Turn {
+    fn new(heart: &Arc<Heart>) -> Self {
+        Self {
+            heart: Arc::clone(heart),
+            runtime: Handle::current(),
+            is_task: false,
+            is_over: false,
+        }
+    }
+
+    fn over(mut self) {
+        self.is_over = true;
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let mut state = self.heart.gathered().lock();
+        state.is_under_way = !self.is_task && !state.waiting.is_empty();
+        if state.is_under_way {
+            drop(state);
+            let next = Self {
+                heart: Arc::clone(&self.heart),
+                runtime: self.runtime.clone(),
+                is_task: true,
+                is_over: false,
+            };
+            drop(self.runtime.spawn(write_all(next)));
+        } else {
+            // Nobody, or whom nobody is left to write for: they are told by the drop.
+            let left = std::mem::take(&mut state.waiting);
+            drop(state);
+            drop(left);
+        }
+    }
+}
