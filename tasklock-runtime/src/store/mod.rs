@@ -303,8 +303,12 @@ pub trait Renewer: Send {
     /// Reads the rows of leases that a renewal did not confirm.
     fn inspect<'a>(&'a mut self, jobs: &'a [i64]) -> StoreFuture<'a, Vec<JobRow>>;
 
-    /// Gives leases back when the process is about to end.
+    /// Gives leases back. Whoever waits for their names is told by [`tell`](Self::tell).
     fn release<'a>(&'a mut self, keys: &'a [LeaseKey]) -> StoreFuture<'a, Vec<i64>>;
+
+    /// Tells whoever waits for the names of these leases, which were given back or are not ours any more: not before the
+    /// release is committed, and apart from it, so that the one who gives back does not wait for that.
+    fn tell<'a>(&'a mut self, keys: &'a [LeaseKey]) -> StoreFuture<'a, ()>;
 
     /// Drops a connection that failed, or in whose midst a call was dropped.
     fn reset(&mut self);

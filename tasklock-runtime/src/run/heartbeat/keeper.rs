@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use super::beat::{Beaten, Returns, beat};
 use super::lease::{ABORT_PATIENCE, Lease};
 use super::line::Line;
-use super::{Command, Kept, Return};
-use crate::lease::{Clock, LeaseKey, LeaseLost, Moment, RenewError, RenewRequest};
+use super::{Command, Return};
+use crate::lease::{Clock, LeaseKey, LeaseLost, Moment, RenewRequest};
 use crate::store::Renewer;
 
 /// Timers stand still in suspend: look at the clock at least this often while a lease is held.
@@ -22,6 +22,8 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How long the first connection may take, before there is a lease to renew.
 const FIRST_CONNECT: Duration = Duration::from_secs(1);
 
+/// How many commands are obeyed before it is looked what is due.
+const AT_ONCE: usize = 500;
 /// How long a beat may take that renews nothing.
 const LONGEST_CALL: Duration = Duration::from_secs(5);
 /// When a lease that could not be given back is tried again.
@@ -87,22 +89,27 @@ impl Keeper {
         {
             line.reset();
         }
+        let mut heard = Vec::new();
+        let mut stopping = false;
         loop {
             let nap = self.nap();
             tokio::select! {
                 biased;
                 beaten = landed(&mut self.in_flight) => self.settle(beaten),
                 () = sleep(nap) => {}
-                command = self.commands.recv() => match command {
-                    Some(Command::Keep(kept)) => self.keep(kept),
-                    Some(Command::Forget(key, done)) => self.forget(&key, done),
-                    Some(Command::GiveBack(lease)) => self.give_back(lease),
-                    Some(Command::Rest) => self.rest(),
-                    #[cfg(any(test, feature = "testing"))]
-                    Some(Command::Settle(done)) => self.settling.push(done),
-                    Some(Command::Stop) | None => break,
-                },
+                heard = self.commands.recv_many(&mut heard, AT_ONCE) => {
+                    if heard == 0 {
+                        break;
+                    }
+                }
                 Some(request) = self.requests.recv() => self.ask(request),
+            }
+            // All that has come by now: what several give back goes in one statement.
+            for command in heard.drain(..) {
+                stopping |= self.obey(command);
+            }
+            if stopping {
+                break;
             }
             if self.clock.now() >= self.wake_at {
                 self.tick().await;
@@ -123,38 +130,6 @@ impl Keeper {
             left
         } else {
             left.min(LOOK_AGAIN)
-        }
-    }
-
-    fn keep(&mut self, kept: Kept) {
-        let lease = Lease::new(kept);
-        let deadline = lease.kept.status.deadline().unwrap_or(lease.next_beat);
-        self.wake_by(lease.next_beat.min(deadline));
-        self.leases.insert(lease.kept.key.clone(), lease);
-    }
-
-    fn forget(&mut self, key: &LeaseKey, done: oneshot::Sender<()>) {
-        match self.leases.get_mut(key) {
-            Some(lease) if lease.beating => lease.forget = Some(done),
-            _ => {
-                self.leases.remove(key);
-                let _ = done.send(());
-            }
-        }
-    }
-
-    fn ask(&mut self, request: RenewRequest) {
-        let now = self.clock.now();
-        match self.leases.get_mut(&request.key) {
-            Some(lease) => {
-                lease.next_beat = now;
-                lease.asked.push(request.reply);
-                self.wake_by(now);
-            }
-            None => {
-                let ended = RenewError::Unconfirmed("the run has ended".into());
-                let _ = request.reply.send(Err(ended));
-            }
         }
     }
 

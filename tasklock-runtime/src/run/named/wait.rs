@@ -154,7 +154,7 @@ impl Drop for Ticket {
         let (name, token) = (std::mem::take(&mut self.name), self.token.clone());
         runtime.spawn(async move {
             let leaving = async {
-                let _turn = heart.acquiring().await;
+                let _turn = heart.leaving().await;
                 heart.store().leave(&name, &token).await
             };
             let _ = timeout(CALL, leaving).await;
