@@ -174,7 +174,7 @@ pub(crate) async fn who_takes_a_place_looks_at_the_name_again(world: &World) {
     let (waiting, its) = (world.store().await, ticket.clone());
     let waits = tokio::spawn(async move { wait(&*waiting, "a", &its).await });
     let blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
-        AND query LIKE '%AS durable%' AND datname = current_database()";
+        AND query LIKE '%WITH a AS MATERIALIZED%' AND datname = current_database()";
     let look = async || (beside.number(blocked).await > 0).then_some(());
     eventually_async(BOUND, look).await;
     store.release(&[held]).await.unwrap();
