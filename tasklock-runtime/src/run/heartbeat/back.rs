@@ -92,6 +92,7 @@ async fn give_back_all(line: &mut Line, keys: &[LeaseKey]) -> Result<(), StoreEr
     line.connect_within(EXIT_PATIENCE).await?;
     for keys in keys.chunks(MAX_BATCH) {
         line.renewer.release(keys).await?;
+        line.renewer.tell(keys).await?;
     }
     Ok(())
 }

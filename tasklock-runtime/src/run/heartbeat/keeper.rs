@@ -14,7 +14,7 @@ use super::lease::ABORT_PATIENCE;
 use super::line::Line;
 use super::table::Shared;
 use super::{Command, Return};
-use crate::lease::{Clock, Moment, RenewError, RenewRequest};
+use crate::lease::{Clock, Moment, RenewRequest};
 use crate::store::Renewer;
 
 /// Timers stand still in suspend: look at the clock at least this often while a lease is held.
@@ -22,6 +22,8 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How long the first connection may take, before there is a lease to renew.
 const FIRST_CONNECT: Duration = Duration::from_secs(1);
 
+/// How many commands are obeyed before it is looked what is due.
+const AT_ONCE: usize = 500;
 /// How long a beat may take that renews nothing.
 const LONGEST_CALL: Duration = Duration::from_secs(5);
 /// When a lease that could not be given back is tried again.
@@ -83,21 +85,28 @@ impl Keeper {
         {
             line.reset();
         }
+        let mut heard = Vec::new();
+        let mut stopping = false;
         loop {
             let nap = self.nap();
             tokio::select! {
                 biased;
                 beaten = landed(&mut self.in_flight) => self.settle(beaten),
                 () = sleep(nap) => {}
-                command = self.commands.recv() => match command {
-                    Some(Command::GiveBack(lease)) => self.give_back(lease),
-                    Some(Command::Rest) => self.rest(),
-                    #[cfg(any(test, feature = "testing"))]
-                    Some(Command::Settle(done)) => self.settling.push(done),
-                    Some(Command::Stop) | None => break,
-                },
+                heard = self.commands.recv_many(&mut heard, AT_ONCE) => {
+                    if heard == 0 {
+                        break;
+                    }
+                }
                 Some(request) = self.requests.recv() => self.ask(request),
                 () = self.table.earlier.notified() => {}
+            }
+            // All that has come by now: what several give back goes in one statement.
+            for command in heard.drain(..) {
+                stopping |= self.obey(command);
+            }
+            if stopping {
+                break;
             }
             let wake_at = self.table.lock().wake_at;
             if self.clock.now() >= wake_at {
@@ -120,22 +129,6 @@ impl Keeper {
             left
         } else {
             left.min(LOOK_AGAIN)
-        }
-    }
-
-    fn ask(&mut self, request: RenewRequest) {
-        let now = self.clock.now();
-        let mut table = self.table.lock();
-        match table.leases.get_mut(&request.key) {
-            Some(lease) => {
-                lease.next_beat = now;
-                lease.asked.push(request.reply);
-                table.wake_by(now);
-            }
-            None => {
-                let ended = RenewError::Unconfirmed("the run has ended".into());
-                let _ = request.reply.send(Err(ended));
-            }
         }
     }
 

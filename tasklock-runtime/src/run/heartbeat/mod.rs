@@ -47,6 +47,7 @@ mod back;
 mod beat;
 #[cfg(any(test, feature = "testing"))]
 mod by_hand;
+mod commands;
 mod keeper;
 mod lease;
 mod line;

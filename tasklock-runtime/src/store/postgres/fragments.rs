@@ -44,7 +44,7 @@ const CLAIMED: &str = "j.id, j.task, j.fence, j.attempt, greatest(j.crashes, 0) 
     {to_cancel} AS to_cancel, j.due_at, j.priority, j.resource, clock_timestamp() AS now";
 
 /// How the row `j` becomes the lease of `k`.
-const ACQUIRED: &str = "state = 'running', lock_owner = k.owner, lock_worker = $4,
+const ACQUIRED: &str = "state = 'running', lock_owner = k.owner, lock_worker = k.worker,
     lock_until = clock_timestamp() + k.ttl * interval '1 microsecond',
     fence = greatest(j.fence + 1, nextval('{s}{p}lease_fence')), attempt = 1, crashes = 0,
     claimed_at = clock_timestamp(), cancelled_at = NULL, prune_at = NULL";

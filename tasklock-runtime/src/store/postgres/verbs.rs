@@ -206,7 +206,9 @@ impl PgStore {
 
     pub(super) async fn release_once(&self, keys: &[LeaseKey]) -> Result<Vec<i64>, sqlx::Error> {
         let mut connection = self.checkout().await?;
-        let released = self.statements.release(&mut connection, keys).await?;
+        let statements = &self.statements;
+        let released = statements.release(&mut connection, None, keys).await?;
+        statements.tell(&mut connection, keys).await;
         connection.done();
         Ok(released)
     }
@@ -218,7 +220,9 @@ impl PgStore {
             .fetch_all(&mut *connection)
             .await?;
         let keys: Vec<LeaseKey> = rows.iter().map(key).collect::<Result<_, _>>()?;
-        let released = self.statements.release(&mut connection, &keys).await?;
+        let statements = &self.statements;
+        let released = statements.release(&mut connection, None, &keys).await?;
+        statements.tell(&mut connection, &keys).await;
         connection.done();
         Ok(released.len() as u64)
     }

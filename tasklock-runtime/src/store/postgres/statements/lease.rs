@@ -56,14 +56,18 @@ WITH e AS MATERIALIZED (
 DELETE FROM {s}{p}job j USING k WHERE j.id = k.id
 RETURNING j.id";
 
-/// $1 ids, $2 fences, $3 owners. Answers the ids, and which are named leases.
+/// $1 ids, $2 fences, $3 owners, $4 channel of work. Answers the ids. All in one statement: the rows are locked first, and
+/// the side rows go after it, for `k` is complete before anything is deleted; a first renewal that was confirmed between
+/// this statement's snapshot and its lock leaves a side row of a spent fence, which is deleted with other such rows. Other
+/// workers are told of jobs, not of names.
 pub(super) const RELEASE: &str = "
 WITH e AS MATERIALIZED (
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS e(id, fence, owner) ORDER BY e.id
+    SELECT * FROM unnest((SELECT $1::bigint[]), (SELECT $2::bigint[]), (SELECT $3::text[])) AS e(id, fence, owner)
+    ORDER BY e.id
 ), k AS MATERIALIZED (
     SELECT e.id FROM e CROSS JOIN LATERAL (SELECT FROM {s}{p}job j
         WHERE {held} FOR UPDATE SKIP LOCKED) j
-)
+), r AS (
 UPDATE {s}{p}job j
 SET state = CASE WHEN {to_cancel} AND j.task <> '{leases}' THEN 'cancelled' ELSE 'ready' END,
     prune_at = CASE WHEN {to_cancel} OR j.task = '{leases}' THEN clock_timestamp() + {cancelled_keep} END,
@@ -71,7 +75,13 @@ SET state = CASE WHEN {to_cancel} AND j.task <> '{leases}' THEN 'cancelled' ELSE
     finished_at = CASE WHEN {to_cancel} THEN clock_timestamp() ELSE j.finished_at END,
     lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = greatest(j.attempt, 1) - 1
 FROM k WHERE j.id = k.id
-RETURNING j.id, j.task = '{leases}' AS named";
+RETURNING j.id, j.task = '{leases}' AS named
+), h AS (
+    DELETE FROM {s}{p}heartbeat WHERE job_id = ANY(ARRAY(SELECT k.id FROM k))
+)
+SELECT r.id, (SELECT pg_notify($4, '')::text FROM (SELECT count(*) AS jobs FROM r WHERE NOT r.named) x
+    WHERE x.jobs > 0) AS told
+FROM r";
 
 /// $1 ids
 pub(super) const DROP_BEATS: &str = "DELETE FROM {s}{p}heartbeat WHERE job_id = ANY($1::bigint[])";
