@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use tasklock_grammar::check_name;
 
+use super::Client;
 use super::new_job::{first, new_job, refuse, set_delay, set_resource};
-use super::{Client, gathered};
 use crate::error::Error;
 use crate::store::{Due, EnqueueTransaction, Enqueued, NewJob};
 
@@ -220,7 +220,7 @@ impl<'a> IntoFuture for Enqueue<'a> {
         Box::pin(async move {
             let job = self.job?;
             if job.unique_key.is_none() {
-                return Ok(gathered::enqueue(&self.client.heart, job).await?);
+                return Ok(self.client.heart.enqueue(job).await?);
             }
             let _turn = self.client.heart.turn().await;
             let enqueued = self

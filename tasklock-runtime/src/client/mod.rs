@@ -1,12 +1,10 @@
 //! What other code can ask of the tasks.
 
 mod enqueue;
-mod gathered;
 mod new_job;
 mod steer;
 
 pub use enqueue::{Enqueue, EnqueueMany};
-pub(crate) use gathered::Gathered;
 pub use steer::Jobs;
 
 use std::sync::Arc;

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::gathered::Gathered;
 use super::heartbeat::Heartbeat;
 use super::named::{Acquisitions, Waiting};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::client::Gathered;
 use crate::error::Error;
 use crate::lease::Clock;
 use crate::store::Store;
@@ -71,7 +71,7 @@ impl Heart {
     }
 
     /// Jobs that callers enqueue at once.
-    pub(crate) fn gathered(&self) -> &Gathered {
+    pub(super) fn gathered(&self) -> &Gathered {
         &self.gathered
     }
 

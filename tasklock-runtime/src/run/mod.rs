@@ -26,6 +26,7 @@ mod completion;
 mod events;
 mod execution;
 mod facts;
+mod gathered;
 mod grant;
 mod heart;
 mod heartbeat;

@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 
 const JOBS: u64 = 10_000;
 /// For each job, with what a batch asks for shared out among its jobs.
-const MOST: f64 = 45.0;
+const MOST: f64 = 22.0;
 
 static LEFT: AtomicU64 = AtomicU64::new(JOBS);
 static SHUTDOWN: OnceLock<ShutdownHandle> = OnceLock::new();

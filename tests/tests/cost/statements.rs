@@ -12,9 +12,9 @@ use tasklock_tests::stage::{BOUND, print, started};
 
 const JOBS: i64 = 10_000;
 /// For 1,000 jobs, of all kinds; with a round trip for each job it would be as many and more.
-const MOST_STATEMENTS: i64 = 250;
+const MOST_STATEMENTS: i64 = 150;
 /// For each job: its row is found by a claim, and by the end; the parts of a claim look again.
-const MOST_ROWS: i64 = 8;
+const MOST_ROWS: i64 = 4;
 
 #[tokio::test]
 async fn a_thousand_jobs_take_few_statements_and_no_search() {

@@ -200,6 +200,7 @@ impl Fragments {
                 "s AS (
     DELETE FROM {s}{p}heartbeat h USING c
     WHERE h.job_id = c.id AND h.job_id = ANY(ARRAY(SELECT c.id FROM c)) AND h.fence >= c.fence
+      AND EXISTS (SELECT FROM {s}{p}heartbeat)
 )"
                 .to_owned(),
             ),

@@ -40,7 +40,7 @@ WITH RECURSIVE {wanted}, {lane}, lanes AS MATERIALIZED (
     GROUP BY task, priority
     UNION ALL SELECT l.task, l.priority, $6 FROM lane l WHERE (SELECT alone FROM lanes)
 ), k AS MATERIALIZED (
-    SELECT d.id FROM share s CROSS JOIN LATERAL (SELECT j.id FROM {s}{p}job j
+    SELECT s.task, d.at FROM share s CROSS JOIN LATERAL (SELECT j.ctid AS at FROM {s}{p}job j
         WHERE j.state = 'ready' AND j.task = s.task AND j.priority = s.priority
           AND j.due_at <= statement_timestamp() AND {claimable}
         ORDER BY j.due_at LIMIT s.most FOR UPDATE SKIP LOCKED) d
@@ -49,8 +49,8 @@ UPDATE {s}{p}job j
 SET state = 'running', lock_owner = $7, lock_worker = $8, fence = j.fence + 1,
     lock_until = clock_timestamp() + t.ttl * interval '1 microsecond',
     attempt = {attempt_more}, claimed_at = clock_timestamp()
-FROM unnest($1::text[], $5::bigint[]) AS t(task, ttl)
-WHERE t.task = j.task AND j.id = ANY(ARRAY(SELECT k.id FROM k))
+FROM k JOIN unnest($1::text[], $5::bigint[]) AS t(task, ttl) ON t.task = k.task
+WHERE j.ctid = k.at
 RETURNING {claimed}
 ), {stray} SELECT * FROM c";
 

@@ -1,4 +1,8 @@
 //! What is done under a lease, and how it ends.
+//!
+//! A row that was just locked is written by its place in the table (`ctid`): to look it up once more costs as much as to lock
+//! it. Where somebody has written the row since the statement began, its place is one that the statement does not see: the
+//! row is left alone, as one that is locked is, and the caller tries again.
 
 /// $1 ids, $2 fences, $3 owners, $4 ttls in µs, $5 done, $6 of how much in all; NULL leaves what was told of
 /// this run before. KEY SHARE excludes takeover, finish and release, which
@@ -36,13 +40,13 @@ WITH e AS MATERIALIZED (
         $6::text[], $7::text[], $8::text[], $9::smallint[], $10::bigint[], $11::bigint[])
         AS e(id, fence, owner, next_at, next_in, outcome, error, state, counts, keep, hold) ORDER BY e.id
 ), k AS MATERIALIZED (
-    SELECT e.id, e.next_at, e.next_in, e.outcome, e.error, e.counts, e.keep, e.hold,
+    SELECT j.at, e.next_at, e.next_in, e.outcome, e.error, e.counts, e.keep, e.hold,
         CASE WHEN e.state = 'ready' AND j.to_cancel THEN 'cancelled' ELSE e.state END AS state
-    FROM e CROSS JOIN LATERAL (SELECT {to_cancel} AS to_cancel FROM {s}{p}job j
+    FROM e CROSS JOIN LATERAL (SELECT j.ctid AS at, {to_cancel} AS to_cancel FROM {s}{p}job j
         WHERE {held} FOR UPDATE SKIP LOCKED) j
 )
 UPDATE {s}{p}job j SET {ended}
-FROM k WHERE j.id = k.id
+FROM k WHERE j.ctid = k.at
 RETURNING j.id";
 
 /// $1 ids, $2 fences, $3 owners: ends of which nothing is kept.
@@ -50,10 +54,10 @@ pub(super) const FINISH_AWAY: &str = "
 WITH e AS MATERIALIZED (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS e(id, fence, owner) ORDER BY e.id
 ), k AS MATERIALIZED (
-    SELECT e.id FROM e CROSS JOIN LATERAL (SELECT FROM {s}{p}job j
+    SELECT j.at FROM e CROSS JOIN LATERAL (SELECT j.ctid AS at FROM {s}{p}job j
         WHERE {held} FOR UPDATE SKIP LOCKED) j
 )
-DELETE FROM {s}{p}job j USING k WHERE j.id = k.id
+DELETE FROM {s}{p}job j USING k WHERE j.ctid = k.at
 RETURNING j.id";
 
 /// $1 ids, $2 fences, $3 owners, $4 channel of work. Answers the ids. All in one statement: the rows are locked first, and

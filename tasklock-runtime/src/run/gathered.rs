@@ -19,8 +19,8 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
 
+use super::heart::Heart;
 use crate::error::{StoreError, StoreErrorKind};
-use crate::run::Heart;
 use crate::store::{Enqueued, NewJob};
 
 /// The most jobs of one call, and the most bytes of their payloads (one job may have more).
@@ -31,7 +31,7 @@ type Answer = Result<Enqueued, StoreError>;
 
 /// Where the callers of one process meet.
 #[derive(Default)]
-pub(crate) struct Gathered(Mutex<State>);
+pub(super) struct Gathered(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -70,26 +70,28 @@ impl Gathered {
     }
 }
 
-/// Enqueues a job without a key, alone or with those of others.
-pub(super) async fn enqueue(heart: &Arc<Heart>, job: NewJob) -> Answer {
-    let waiting = {
-        let mut state = heart.gathered().lock();
-        if state.is_under_way {
-            let (caller, answer) = oneshot::channel();
-            state.waiting.push(Waiting { job, caller });
-            Err(answer)
-        } else {
-            state.is_under_way = true;
-            Ok((Turn::new(heart), job))
+impl Heart {
+    /// Enqueues a job without a key, alone or with those of others.
+    pub(crate) async fn enqueue(self: &Arc<Self>, job: NewJob) -> Answer {
+        let turn = {
+            let mut state = self.gathered().lock();
+            if state.is_under_way {
+                let (caller, answer) = oneshot::channel();
+                state.waiting.push(Waiting { job, caller });
+                Err(answer)
+            } else {
+                state.is_under_way = true;
+                Ok((Turn::new(self), job))
+            }
+        };
+        match turn {
+            Ok((turn, job)) => {
+                let answer = write(self, std::slice::from_ref(&job)).await;
+                drop(turn);
+                answer?.into_iter().next().ok_or_else(|| unanswered(self))
+            }
+            Err(answer) => answer.await.unwrap_or_else(|_| Err(unanswered(self))),
         }
-    };
-    match waiting {
-        Ok((turn, job)) => {
-            let answer = write(heart, std::slice::from_ref(&job)).await;
-            drop(turn);
-            answer?.into_iter().next().ok_or_else(|| unanswered(heart))
-        }
-        Err(answer) => answer.await.unwrap_or_else(|_| Err(unanswered(heart))),
     }
 }
 
