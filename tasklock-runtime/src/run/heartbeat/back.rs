@@ -61,18 +61,7 @@ impl Keeper {
         {
             self.line = Some(beaten.line);
         }
-        let table = self.table.lock();
-        let held: Vec<LeaseKey> = table
-            .leases
-            .values()
-            .filter(|lease| lease.kept.status.check().is_ok())
-            .flat_map(|lease| {
-                lease.kept.status.lose(LeaseLost::Released);
-                [Some(lease.kept.key.clone()), lease.kept.resource.clone()]
-            })
-            .flatten()
-            .collect();
-        drop(table);
+        let held = self.lose_all();
         let given_back = match &mut self.line {
             _ if held.is_empty() => true,
             Some(line) => {
@@ -85,6 +74,19 @@ impl Keeper {
             tracing::warn!("the other leases could not be given back; they expire");
         }
         std::process::exit(EXIT_CODE);
+    }
+
+    /// Ends the belief in every lease that is held; answers their keys.
+    fn lose_all(&self) -> Vec<LeaseKey> {
+        let table = self.table.lock();
+        let held = table.leases.values();
+        held.filter(|lease| lease.kept.status.check().is_ok())
+            .flat_map(|lease| {
+                lease.kept.status.lose(LeaseLost::Released);
+                [Some(lease.kept.key.clone()), lease.kept.resource.clone()]
+            })
+            .flatten()
+            .collect()
     }
 }
 

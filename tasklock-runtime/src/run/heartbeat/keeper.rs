@@ -139,6 +139,30 @@ impl Keeper {
     /// Records losses, starts a beat if one is due, and finds out when to wake next.
     async fn tick(&mut self) {
         let now = self.clock.now();
+        let Seen {
+            due,
+            exits,
+            mut wake,
+        } = self.look_at_all(now);
+        if exits {
+            self.exit().await;
+        }
+        // What has expired by now needs no giving back: whoever waits is told by the drop.
+        self.returns.retain(|lease| lease.until > now);
+        let returning = !self.returns.is_empty() && self.return_again <= now;
+        if !self.returns.is_empty() && self.line.is_some() {
+            wake = wake.min(self.return_again.max(now));
+        }
+        if (due || returning)
+            && let Some(line) = self.line.take()
+        {
+            self.start_beat(line, now);
+        }
+        self.wake_by(wake);
+    }
+
+    /// Records losses, and sees what is to be done.
+    fn look_at_all(&self, now: Moment) -> Seen {
         let mut due = false;
         let mut exits = false;
         let mut wake = Moment::from_nanos(u64::MAX);
@@ -162,22 +186,7 @@ impl Keeper {
                 }
             }
         }
-        drop(table);
-        if exits {
-            self.exit().await;
-        }
-        // What has expired by now needs no giving back: whoever waits is told by the drop.
-        self.returns.retain(|lease| lease.until > now);
-        let returning = !self.returns.is_empty() && self.return_again <= now;
-        if !self.returns.is_empty() && self.line.is_some() {
-            wake = wake.min(self.return_again.max(now));
-        }
-        if (due || returning)
-            && let Some(line) = self.line.take()
-        {
-            self.start_beat(line, now);
-        }
-        self.wake_by(wake);
+        Seen { due, exits, wake }
     }
 
     fn start_beat(&mut self, line: Line, now: Moment) {
@@ -270,6 +279,16 @@ impl Keeper {
             None => {}
         }
     }
+}
+
+/// What a look at all leases has shown.
+struct Seen {
+    /// A beat is due.
+    due: bool,
+    /// The process is to end.
+    exits: bool,
+    /// When the next of them is due, or lost.
+    wake: Moment,
 }
 
 impl Drop for Keeper {
