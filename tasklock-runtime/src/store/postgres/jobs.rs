@@ -17,7 +17,9 @@ impl PgStore {
     pub(super) async fn enqueue_once(&self, jobs: &[NewJob]) -> Result<Vec<Enqueued>, sqlx::Error> {
         let mut connection = self.checkout().await?;
         let mut batch = Batch::of(jobs);
-        if let Some(all) = batch.one_plain_chunk() {
+        // Where none has a key, and all fit into one statement.
+        let all = batch.plain_chunks().pop();
+        if let Some(all) = all.filter(|all| all.len() == jobs.len()) {
             let columns = NewJobs::of(&batch.jobs_of(&all));
             let ids: Vec<(i64,)> = columns
                 .bound(sqlx::query_as(&self.statements.enqueue_alone))

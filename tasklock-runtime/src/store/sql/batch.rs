@@ -33,13 +33,6 @@ impl<'a> Batch<'a> {
         self.chunks((0..self.jobs.len()).filter(plain))
     }
 
-    /// All of them, where they have no keys and fit into one statement.
-    pub(in crate::store) fn one_plain_chunk(&self) -> Option<Vec<usize>> {
-        let mut chunks = self.plain_chunks();
-        let all = chunks.pop()?;
-        (all.len() == self.jobs.len()).then_some(all)
-    }
-
     /// The jobs with a key, in an order that all callers share: then none waits for another in a circle.
     pub(in crate::store) fn keyed_chunks(&self) -> Vec<Vec<usize>> {
         let keyed = |nth: &usize| self.jobs[*nth].unique_key.is_some();
