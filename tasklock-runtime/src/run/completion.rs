@@ -9,6 +9,7 @@
 mod writing;
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,7 +80,13 @@ enum Done {
 impl Done {
     fn tell(self, written: Written) {
         match self {
-            Self::Run(run) => run.conclude(Some(written)),
+            Self::Run(run) => {
+                // The ends of all others are written after it: whatever an application's log makes of it is its own.
+                let told = catch_unwind(AssertUnwindSafe(|| run.conclude(Some(written))));
+                if told.is_err() {
+                    tracing::error!("telling the end of a run has panicked");
+                }
+            }
             Self::Caller(caller) => {
                 let _ = caller.send(written);
             }

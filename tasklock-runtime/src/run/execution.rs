@@ -192,7 +192,7 @@ impl Run {
 
 async fn lost_for(on_lost: OnLost, lease: &LeaseContext) -> LeaseLost {
     match on_lost {
-        OnLost::Abort => match lease.lost().await {
+        OnLost::Abort => match lease.lost_by_deadline().await {
             // The handler has ended its job by its own hand, or is about to know whether it has.
             _ if lease.completion().may_be_done() => std::future::pending().await,
             lost => lost,

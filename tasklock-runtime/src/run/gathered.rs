@@ -5,24 +5,31 @@
 //! by its caller itself, and nothing is gathered but behind it.
 //!
 //! One call is under way at a time. Whoever makes it has the **turn**: the first caller, or a task that writes what was
-//! gathered. A turn that ends, or is dropped in its midst, hands on to such a task if somebody waits, so nobody waits
-//! for a caller that has gone. A caller that goes while its job is gathered takes the job along; once the call is under
+//! gathered. A turn that ends, or is dropped in its midst, hands on to such a task if somebody waits, on the runtime of the
+//! first who does, so nobody waits for a caller that has gone, or for a runtime that nobody drives. Where that runtime
+//! has ended its caller has, too, and the next one's is taken. A task's call has a time-out, for nobody else could end it.
+//! A caller that goes while its job is gathered takes the job along; once the call is under
 //! way the job may be written or not, as ever.
 //!
 //! Jobs with a unique key are not gathered: each may have to wait for a transaction of somebody else's that has the
 //! key, and others would wait with it. Nor are those within a transaction. Where the store refuses something in what
 //! was gathered, each job is written alone, and each caller is told of its own.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
+use tokio::time::timeout;
 
 use super::heart::Heart;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::store::{Enqueued, NewJob};
 
+/// How long a task's call may take.
+const CALL: Duration = Duration::from_secs(5);
 /// The most jobs of one call, and the most bytes of their payloads (one job may have more).
 const MOST_JOBS: usize = 1_000;
 const MOST_BYTES: usize = 4 << 20;
@@ -36,12 +43,13 @@ pub(super) struct Gathered(Mutex<State>);
 #[derive(Default)]
 struct State {
     is_under_way: bool,
-    waiting: Vec<Waiting>,
+    waiting: VecDeque<Waiting>,
 }
 
 struct Waiting {
     job: NewJob,
     caller: oneshot::Sender<Answer>,
+    runtime: Handle,
 }
 
 impl Gathered {
@@ -73,15 +81,21 @@ impl Gathered {
 impl Heart {
     /// Enqueues a job without a key, alone or with those of others.
     pub(crate) async fn enqueue(self: &Arc<Self>, job: NewJob) -> Answer {
+        // It panics where there is none: before anybody's turn is taken.
+        let runtime = Handle::current();
         let turn = {
             let mut state = self.gathered().lock();
             if state.is_under_way {
                 let (caller, answer) = oneshot::channel();
-                state.waiting.push(Waiting { job, caller });
+                state.waiting.push_back(Waiting {
+                    job,
+                    caller,
+                    runtime,
+                });
                 Err(answer)
             } else {
                 state.is_under_way = true;
-                Ok((Turn::new(self), job))
+                Ok((Turn::of_caller(self), job))
             }
         };
         match turn {
@@ -100,6 +114,12 @@ async fn write(heart: &Heart, jobs: &[NewJob]) -> Result<Vec<Enqueued>, StoreErr
     heart.store().enqueue(jobs).await
 }
 
+/// The same for those who wait, whom nobody else would free.
+async fn write_in_time(heart: &Heart, jobs: &[NewJob]) -> Result<Vec<Enqueued>, StoreError> {
+    let written = timeout(CALL, write(heart, jobs)).await;
+    written.unwrap_or_else(|_| Err(StoreError::no_answer(heart.store().name(), "enqueue", CALL)))
+}
+
 /// Writes what was gathered, until nothing is.
 async fn write_all(turn: Turn) {
     let heart = Arc::clone(&turn.heart);
@@ -114,7 +134,7 @@ async fn write_all(turn: Turn) {
             .into_iter()
             .map(|waiting| (waiting.job, waiting.caller))
             .unzip();
-        match write(&heart, &jobs).await {
+        match write_in_time(&heart, &jobs).await {
             Ok(enqueued) => {
                 for (caller, enqueued) in callers.into_iter().zip(enqueued) {
                     let _ = caller.send(Ok(enqueued));
@@ -122,7 +142,7 @@ async fn write_all(turn: Turn) {
             }
             Err(error) if is_refusal(&error) && jobs.len() > 1 => {
                 for (caller, job) in callers.into_iter().zip(&jobs) {
-                    let answer = write(&heart, std::slice::from_ref(job)).await;
+                    let answer = write_in_time(&heart, std::slice::from_ref(job)).await;
                     let first = |enqueued: Vec<Enqueued>| enqueued.into_iter().next();
                     let answer = answer.and_then(|it| first(it).ok_or_else(|| unanswered(&heart)));
                     let _ = caller.send(answer);
@@ -160,17 +180,15 @@ fn unanswered(heart: &Heart) -> StoreError {
 /// The right to make the next call.
 struct Turn {
     heart: Arc<Heart>,
-    runtime: Handle,
-    /// A task has it, whose runtime ends where it is dropped.
+    /// A task has it, for the first who waits.
     is_task: bool,
     is_over: bool,
 }
 
 impl Turn {
-    fn new(heart: &Arc<Heart>) -> Self {
+    fn of_caller(heart: &Arc<Heart>) -> Self {
         Self {
             heart: Arc::clone(heart),
-            runtime: Handle::current(),
             is_task: false,
             is_over: false,
         }
@@ -187,21 +205,20 @@ impl Drop for Turn {
             return;
         }
         let mut state = self.heart.gathered().lock();
-        state.is_under_way = !self.is_task && !state.waiting.is_empty();
-        if state.is_under_way {
-            drop(state);
-            let next = Self {
+        // The runtime on which a task was dropped is that of the first: it has ended.
+        let gone = self.is_task.then(|| state.waiting.pop_front()).flatten();
+        state.waiting.retain(|waiting| !waiting.caller.is_closed());
+        let next = state.waiting.front().map(|first| first.runtime.clone());
+        state.is_under_way = next.is_some();
+        drop(state);
+        drop(gone);
+        if let Some(runtime) = next {
+            let turn = Self {
                 heart: Arc::clone(&self.heart),
-                runtime: self.runtime.clone(),
                 is_task: true,
                 is_over: false,
             };
-            drop(self.runtime.spawn(write_all(next)));
-        } else {
-            // Nobody, or whom nobody is left to write for: they are told by the drop.
-            let left = std::mem::take(&mut state.waiting);
-            drop(state);
-            drop(left);
+            drop(runtime.spawn(write_all(turn)));
         }
     }
 }

@@ -9,7 +9,9 @@
 //! puts something into the line opens, under the lock, the lanes that are then missing. So nothing waits in the line
 //! while there are fewer lanes than slots, but what its task's share leaves no slot for (`shares.rs`).
 //!
-//! Where the worker is dropped, its lanes are, each with the run in it; what waits in the line goes with the line.
+//! What a lane has passed over waits for the end of a run of the same task, or for the next claim, which opens lanes; half a
+//! second at the most, like all that waits. Where the worker is dropped, its lanes are, each with the run in it, and what
+//! waits in the line.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -114,6 +116,18 @@ impl Line {
     }
 }
 
+/// The scheduler's: where it is dropped, nothing waits any more, though a lane may live on whose handler blocks its
+/// thread.
+pub(super) struct LineOwner(pub(super) Arc<Line>);
+
+impl Drop for LineOwner {
+    fn drop(&mut self) {
+        let left = std::mem::take(&mut self.0.lock().waiting);
+        // Without the lock.
+        drop(left);
+    }
+}
+
 /// One of the lanes, while it lives.
 struct Lane {
     line: Arc<Line>,
@@ -167,7 +181,16 @@ async fn make(next: Waiting, bench: &Arc<Bench>) {
     // The slot is for the next one; the end is written with those of others.
     let unwritten = seat.slots().unwritten().await;
     drop(seat);
-    Settling::of(run, outcome, Some(unwritten), trial, bench)
-        .await
-        .hand_in();
+    let waits = run.keeping.is_beating();
+    let bench = Arc::clone(bench);
+    let settling = async move {
+        let settling = Settling::of(run, outcome, Some(unwritten), trial, &bench);
+        settling.await.hand_in();
+    };
+    if waits {
+        // A renewal is under way, on a store that may be slow: the lane goes on.
+        tokio::spawn(settling);
+    } else {
+        settling.await;
+    }
 }

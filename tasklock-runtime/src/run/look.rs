@@ -2,7 +2,8 @@
 //!
 //! A look is **quick** where the one before it, just now, has looked for expired leases, and said when the next one that it
 //! saw expires: until then, and for no longer than the shortest ttl there can be, none needs to be looked for, and a job
-//! that was just enqueued is claimed by one statement. When a quick look has found something, a thorough one
+//! that was just enqueued is claimed by one statement. A look that leaves tasks out, for they have their share of the slots, has
+//! not seen their leases: after it the next one is thorough. When a quick look has found something, a thorough one
 //! follows, while that runs.
 
 use std::time::Duration;
@@ -27,14 +28,20 @@ impl Scheduler {
     /// Asks the store for work.
     pub(super) async fn look(&mut self, limit: usize) -> Result<Found, StoreError> {
         self.resolve_doubts().await?;
-        let others_turn = std::mem::take(&mut self.others_turn);
+        let mut others_turn = std::mem::take(&mut self.others_turn);
         let asking = self.slots.shares.asking(limit);
-        let limit = if others_turn { limit } else { asking.limit };
-        let mut tasks = self.tasks();
-        tasks.retain(|wanted| self.slots.shares.is_asked_for(&wanted.task, others_turn));
+        let mut tasks = self.asked_for(others_turn);
+        if tasks.is_empty() && others_turn {
+            // There are no others.
+            others_turn = false;
+            tasks = self.asked_for(others_turn);
+        }
         if tasks.is_empty() {
             return Ok(Found::default());
         }
+        let limit = if others_turn { limit } else { asking.limit };
+        // What is left out is not looked at for expired leases, either.
+        let is_complete = tasks.len() == self.registry.iter().count();
         let request = ClaimRequest {
             token: OwnerToken::fresh(),
             worker: self.worker.clone(),
@@ -65,9 +72,9 @@ impl Scheduler {
                 self.bench.alarm.set_store_time(now);
                 self.others_turn = !others_turn && asking.is_cut && claims.len() >= limit;
                 let hurried = request.quick && !claims.is_empty();
-                if !request.quick {
+                if !request.quick && is_complete {
                     self.thorough_until = sent + wait.unwrap_or(THOROUGH).min(THOROUGH);
-                } else if hurried {
+                } else if !request.quick || hurried {
                     self.thorough_until = Moment::from_nanos(0);
                 }
                 // After the turn of the others, and after a hurry, the next look is for all.
@@ -98,6 +105,13 @@ impl Scheduler {
             self.swept = Some(now);
         }
         due
+    }
+
+    fn asked_for(&self, others_turn: bool) -> Vec<Wanted> {
+        let shares = &self.slots.shares;
+        let mut tasks = self.tasks();
+        tasks.retain(|wanted| shares.is_asked_for(&wanted.task, others_turn));
+        tasks
     }
 
     pub(super) fn tasks(&self) -> Vec<Wanted> {

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::execution::Bench;
 use super::heart::Heart;
-use super::lanes::{Line, Waiting};
+use super::lanes::{LineOwner, Waiting};
 use super::pace::Pace;
 use super::registry::Registry;
 use super::slots::{PATIENCE, Slots};
@@ -42,7 +42,7 @@ pub(super) struct Scheduler {
     pub(super) registry: Arc<Registry>,
     pub(super) bench: Arc<Bench>,
     pub(super) slots: Arc<Slots>,
-    pub(super) line: Arc<Line>,
+    pub(super) line: LineOwner,
     pub(super) pace: Pace,
     pub(super) runs: JoinSet<()>,
     pub(super) suspects: Suspects,
@@ -71,8 +71,8 @@ impl Scheduler {
             tokio::select! {
                 biased;
                 () = self.stop.cancelled() => break,
-                () = self.line.overdue() => {
-                    if self.line.give_back(PATIENCE, &self.bench).await {
+                () = self.line.0.overdue() => {
+                    if self.line.0.give_back(PATIENCE, &self.bench).await {
                         self.slots.slow_down();
                     }
                     continue;
@@ -127,7 +127,7 @@ impl Scheduler {
                 }
             }
         }
-        self.line.give_back(Duration::ZERO, &self.bench).await;
+        self.line.0.give_back(Duration::ZERO, &self.bench).await;
         let _ = timeout(LAST_LOOK, self.resolve_doubts()).await;
         self.runs
     }
@@ -188,6 +188,6 @@ impl Scheduler {
                 since,
             });
         }
-        self.line.add(runs, &mut self.runs, &self.bench);
+        self.line.0.add(runs, &mut self.runs, &self.bench);
     }
 }

@@ -9,7 +9,9 @@
 //! It is held to in two places. A lane passes over runs of a task that has its share (`lanes.rs`), which decides. And
 //! claims bring no more than can run: a task that has its share is not asked for; nor are more rows than are left
 //! of the share of any long task that is asked for, since all of them may be its rows. Where such a claim was full, the
-//! next one is for the others alone, or a few rows at a time would be all that they get.
+//! next one is for the others alone, or a few rows at a time would be all that they get. (A claim that brings the first
+//! rows of a long task can bring more than its share, ahead of others; what the lanes pass over goes back after half a
+//! second. And length is learned from ends: runs that were short, and last for an hour from now on, have all slots once.)
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -26,6 +28,8 @@ struct Share {
     running: AtomicUsize,
     /// How long runs took lately, in nanoseconds; zero while there was none.
     length: AtomicU64,
+    /// It was not asked for.
+    left_out: AtomicBool,
 }
 
 impl Share {
@@ -40,8 +44,6 @@ pub(super) struct Shares {
     /// The most slots of a task whose runs are long.
     most: usize,
     tasks: Vec<Share>,
-    /// Something was not asked for.
-    left_out: AtomicBool,
 }
 
 /// What a claim may ask for.
@@ -61,6 +63,7 @@ impl Shares {
             held: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
             length: AtomicU64::new(0),
+            left_out: AtomicBool::new(false),
         };
         let mut tasks: Vec<Share> = tasks.map(share).collect();
         tasks.sort_by_key(|task| task.name);
@@ -71,7 +74,6 @@ impl Shares {
         Self {
             most: slots - kept_free,
             tasks,
-            left_out: AtomicBool::new(false),
         }
     }
 
@@ -105,10 +107,10 @@ impl Shares {
         }
     }
 
-    /// A claim's handler has ended, after so long, or has not run. Answers whether something may be asked for that was not.
+    /// A claim's handler has ended, after so long, or has not run. Answers whether its task may be asked for, and was not.
     pub(super) fn ended(&self, number: Option<usize>, ran: Option<Duration>) -> bool {
         if let Some(share) = self.of(number) {
-            share.held.fetch_sub(1, Ordering::Relaxed);
+            share.held.fetch_sub(1, Ordering::SeqCst);
             if let Some(ran) = ran {
                 share.running.fetch_sub(1, Ordering::Relaxed);
                 let ran = u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX).max(1);
@@ -120,8 +122,9 @@ impl Shares {
                     .length
                     .fetch_update(Ordering::Relaxed, Ordering::Relaxed, mean);
             }
+            return share.left_out.swap(false, Ordering::SeqCst);
         }
-        self.left_out.swap(false, Ordering::Relaxed)
+        false
     }
 
     /// Whether this task is asked for at present; `others_turn`: only if its runs are short.
@@ -129,11 +132,13 @@ impl Shares {
         let Some(share) = self.of(self.number(task)).filter(|share| share.is_long()) else {
             return true;
         };
-        let held = share.held.load(Ordering::Relaxed);
+        // Said before the look: a run that ends in between rings.
+        share.left_out.store(true, Ordering::SeqCst);
+        let held = share.held.load(Ordering::SeqCst);
         if held >= self.most {
-            self.left_out.store(true, Ordering::Relaxed);
             return false;
         }
+        share.left_out.store(false, Ordering::SeqCst);
         !others_turn || held == 0
     }
 

@@ -27,7 +27,7 @@ use super::completion::Completion;
 use super::events::Publisher;
 use super::execution::Bench;
 use super::heart::Heart;
-use super::lanes::Line;
+use super::lanes::{Line, LineOwner};
 use super::pace::Pace;
 use super::prune;
 use super::registry::Registry;
@@ -168,7 +168,7 @@ impl Worker {
             registry: Arc::clone(&self.registry),
             bench: Arc::new(bench),
             slots: Slots::new(concurrency, looks_ahead, shares, Arc::clone(&alarm)),
-            line: Line::new(concurrency),
+            line: LineOwner(Line::new(concurrency)),
             pace: Pace::default(),
             runs: JoinSet::new(),
             suspects: Suspects::new(alarm),

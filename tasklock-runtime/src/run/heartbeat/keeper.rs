@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::beat::{Beaten, Returns, beat};
-use super::lease::ABORT_PATIENCE;
+use super::lease::{ABORT_PATIENCE, Mourned};
 use super::line::Line;
 use super::table::Shared;
 use super::{Command, Return};
@@ -141,10 +141,11 @@ impl Keeper {
         let now = self.clock.now();
         let Seen {
             due,
-            exits,
+            mourned,
             mut wake,
         } = self.look_at_all(now);
-        if exits {
+        mourned.iter().for_each(Mourned::say);
+        if mourned.iter().any(|mourned| mourned.exits) {
             self.exit().await;
         }
         // What has expired by now needs no giving back: whoever waits is told by the drop.
@@ -164,7 +165,7 @@ impl Keeper {
     /// Records losses, and sees what is to be done.
     fn look_at_all(&self, now: Moment) -> Seen {
         let mut due = false;
-        let mut exits = false;
+        let mut mourned = Vec::new();
         let mut wake = Moment::from_nanos(u64::MAX);
         let mut table = self.table.lock();
         table.wake_at = Moment::from_nanos(u64::MAX);
@@ -179,14 +180,14 @@ impl Keeper {
                     }
                 }
                 None => {
-                    exits |= lease.mourn(now);
+                    mourned.extend(lease.mourn(now));
                     if !lease.warned {
                         wake = wake.min(now + ABORT_PATIENCE);
                     }
                 }
             }
         }
-        Seen { due, exits, wake }
+        Seen { due, mourned, wake }
     }
 
     fn start_beat(&mut self, line: Line, now: Moment) {
@@ -266,8 +267,9 @@ impl Keeper {
         match failure {
             Some(error) if self.failures == 2 => {
                 self.failing = true;
+                let leases = self.table.lock().leases.len();
                 tracing::warn!(
-                    leases = self.table.lock().leases.len(),
+                    leases,
                     "heartbeats fail; the leases are held up to their deadlines, trying again: {error}"
                 );
             }
@@ -285,8 +287,8 @@ impl Keeper {
 struct Seen {
     /// A beat is due.
     due: bool,
-    /// The process is to end.
-    exits: bool,
+    /// Losses to be told.
+    mourned: Vec<Mourned>,
     /// When the next of them is due, or lost.
     wake: Moment,
 }

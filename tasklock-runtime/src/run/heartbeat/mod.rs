@@ -118,6 +118,11 @@ pub(crate) struct Keeping {
 }
 
 impl Keeping {
+    /// Whether a renewal of it is under way.
+    pub(crate) fn is_beating(&self) -> bool {
+        self.table.is_beating(&self.key)
+    }
+
     /// Renews this lease no more; when this returns, no renewal of it is under way.
     pub(crate) async fn forget(&mut self) {
         if let Some(forgotten) = self.table.forget(&self.key) {

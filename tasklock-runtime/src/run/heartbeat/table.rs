@@ -73,6 +73,11 @@ impl Shared {
         }
     }
 
+    pub(super) fn is_beating(&self, key: &LeaseKey) -> bool {
+        let table = self.lock();
+        table.leases.get(key).is_some_and(|lease| lease.beating)
+    }
+
     /// Takes it out; or, where a renewal is under way, answers who tells when it is out.
     pub(super) fn forget(&self, key: &LeaseKey) -> Option<oneshot::Receiver<()>> {
         let mut table = self.lock();

@@ -30,11 +30,8 @@ impl Drop for Doubt {
             return;
         };
         runtime.spawn(async move {
-            let giving_back = async {
-                let _turn = heart.leaving().await;
-                heart.store().abandon(&owner).await
-            };
-            let _ = timeout(CALL, giving_back).await;
+            let _turn = heart.leaving().await;
+            let _ = timeout(CALL, heart.store().abandon(&owner)).await;
         });
     }
 }

@@ -19,6 +19,7 @@ impl SqliteStore {
         let enqueued = insert(&mut tx, &self.statements, jobs).await?;
         tx.commit().await?;
         connection.done();
+        self.written.notify_waiters();
         Ok(enqueued)
     }
 

@@ -247,6 +247,7 @@ impl SqliteStore {
         };
         tx.commit().await?;
         connection.done();
+        self.written.notify_waiters();
         Ok(found)
     }
 
