@@ -59,6 +59,9 @@ measure_latency() {
     for system in tasklock raw graphile_worker apalis sqlxmq underway fang; do
         one latency "$system" --url "$BENCH_URL"
     done
+    for system in tasklock raw; do
+        one latency "$system" --across --url "$BENCH_URL"
+    done
     for system in tasklock raw apalis; do
         one latency "$system" --url "$sqlite"
         one latency "$system" --across --url "$sqlite"

@@ -162,8 +162,9 @@ impl Look {
                 }
             }
             Self::Sqlite(connection) => {
-                let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-                sqlx::raw_sql(checkpoint).execute(connection).await?;
+                for statement in ["ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)"] {
+                    sqlx::raw_sql(statement).execute(&mut *connection).await?;
+                }
             }
         }
         Ok(())

@@ -16,6 +16,8 @@ use crate::times;
 const FIRST: u32 = 20_000;
 
 pub async fn figures(options: &Options, place: &Place) -> Result<Value> {
+    // The first of all finds a process whose code has never run.
+    first(options, place, FIRST).await?;
     let (alone, _) = first(options, place, FIRST).await?;
     let (backlog, grown) = first(options, place, options.jobs.max(FIRST)).await?;
     Ok(json!({

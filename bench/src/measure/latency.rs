@@ -22,12 +22,15 @@ const LONGEST: Duration = Duration::from_secs(30);
 pub async fn figures<S: System>(options: &Options, place: &Place) -> Result<Value> {
     let url = place.fresh().await?;
     S::install(&url).await?;
-    let system = S::connect(&url, options).await?;
     let mut other = match options.across {
         true => Some(Other::enqueuer(options, &url).await?),
         false => None,
     };
     let mut worker = S::worker(&url, options, Purpose::Latency).await?;
+    let system = match S::beside(&worker, options) {
+        Some(system) => system,
+        None => S::connect(&url, options).await?,
+    };
     times::note();
     worker.start().await?;
     sleep(SETTLING).await;

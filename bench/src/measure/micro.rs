@@ -1,8 +1,8 @@
-//! What happens in the process alone, with the store in memory.
+//! What happens in the process alone, with the store in memory, on one thread.
 //!
 //! No public call tells when a claim has come back. What is measured is the way to the handler from the opening of its run's
-//! `tracing` span, which is the first thing that a run does after the claim; and, as the bound of all that comes before,
-//! the way from the return of an enqueue: a wake, a look, a claim, a grant and a spawned run.
+//! `tracing` span, which is the first thing that a run does after the claim; and, as the bound of all that comes before, the
+//! way from the return of an enqueue: over a wake, a look, a claim and a spawned run.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use tasklock_runtime::{LeaseContext, Payload, Runtime, locked_task};
-use tokio::time::sleep;
+use tokio::task::{spawn_blocking, yield_now};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
@@ -20,7 +20,8 @@ use crate::process::now;
 
 const BATCHES: usize = 500;
 const CALLS: u32 = 1_000;
-const JOBS: u32 = 2_000;
+/// One after the other: none opens its span while another is on its way.
+const JOBS: u32 = 10_000;
 
 /// In nanoseconds: when the last span was opened, and when the last handler was called; 0 before that.
 static OPENED: AtomicU64 = AtomicU64::new(0);
@@ -28,11 +29,18 @@ static CALLED: AtomicU64 = AtomicU64::new(0);
 
 #[locked_task(ttl = "30s", keep = "none")]
 async fn called(_lease: LeaseContext, _number: Payload<u32>) {
-    CALLED.store(nanos(), Ordering::SeqCst);
+    CALLED.store(nanos(), Ordering::Relaxed);
 }
 
 pub async fn figures() -> Result<Value> {
     tracing::subscriber::set_global_default(Spans)?;
+    let thread = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    spawn_blocking(move || thread.block_on(on_one_thread())).await?
+}
+
+async fn on_one_thread() -> Result<Value> {
     let runtime = Runtime::builder()
         .database_url("memory:")
         .only([called::NAME])
@@ -50,17 +58,15 @@ pub async fn figures() -> Result<Value> {
 
     let (mut spans, mut enqueues) = (Vec::new(), Vec::new());
     for number in 0..JOBS {
-        CALLED.store(0, Ordering::SeqCst);
+        CALLED.store(0, Ordering::Relaxed);
         called::enqueue(&client, number).await?;
         let returned = nanos();
-        let at = loop {
-            match CALLED.load(Ordering::SeqCst) {
-                0 => sleep(Duration::from_millis(1)).await,
-                at => break at,
-            }
-        };
-        spans.push(at.saturating_sub(OPENED.load(Ordering::SeqCst)) as f64);
-        enqueues.push(at.saturating_sub(returned) as f64);
+        while CALLED.load(Ordering::Relaxed) == 0 {
+            yield_now().await;
+        }
+        let called = CALLED.load(Ordering::Relaxed);
+        spans.push(called.saturating_sub(OPENED.load(Ordering::Relaxed)) as f64);
+        enqueues.push(called.saturating_sub(returned) as f64);
     }
     stop.shutdown();
     running.await??;
@@ -104,7 +110,7 @@ impl Subscriber for Spans {
     }
 
     fn new_span(&self, _attributes: &Attributes<'_>) -> Id {
-        OPENED.store(nanos(), Ordering::SeqCst);
+        OPENED.store(nanos(), Ordering::Relaxed);
         Id::from_u64(1)
     }
 

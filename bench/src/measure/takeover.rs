@@ -67,7 +67,7 @@ pub async fn figures(options: &Options, place: &Place) -> Result<Value> {
     Ok(json!({
         "ttl_ms": TTL.as_millis() as u64,
         "killed_ms": most(&killed),
-        "over_ttl_ms": most(&killed) - millis(TTL),
+        "over_ttl_ms": ((most(&killed) - millis(TTL)) * 1e3).round() / 1e3,
         "after_expiry_ms": most(&late),
         "stopped_ms": most(&stopped),
     }))

@@ -51,6 +51,11 @@ pub trait System: Sized + Send + Sync + 'static {
 
     /// A worker with its connections, which does nothing yet.
     async fn worker(url: &str, options: &Options, purpose: Purpose) -> Result<Self::Worker>;
+
+    /// For enqueueing in a process that has a worker, where a system has something of its own for that.
+    fn beside(_worker: &Self::Worker, _options: &Options) -> Option<Self> {
+        None
+    }
 }
 
 /// Runs jobs, in the background, from its start to its stop.

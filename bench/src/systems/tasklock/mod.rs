@@ -33,15 +33,9 @@ impl System for Tasklock {
     }
 
     async fn connect(url: &str, options: &Options) -> Result<Self> {
-        let task = match (options.tasks, options.keep) {
-            (Tasks::Waiting, _) => tasks::waiting::NAME,
-            (Tasks::Held, _) => tasks::held::NAME,
-            (_, true) => tasks::kept::NAME,
-            (_, false) => tasks::gone::NAME,
-        };
         Ok(Self {
             client: Client::connect(url).await?,
-            task,
+            task: task(options),
         })
     }
 
@@ -69,6 +63,23 @@ impl System for Tasklock {
             _ => options.tasks,
         };
         Worker::of(builder(url, options, tasks)).await
+    }
+
+    fn beside(worker: &Worker, options: &Options) -> Option<Self> {
+        Some(Self {
+            client: worker.runtime.as_ref()?.client(),
+            task: task(options),
+        })
+    }
+}
+
+/// What is enqueued.
+fn task(options: &Options) -> &'static str {
+    match (options.tasks, options.keep) {
+        (Tasks::Waiting, _) => tasks::waiting::NAME,
+        (Tasks::Held, _) => tasks::held::NAME,
+        (_, true) => tasks::kept::NAME,
+        (_, false) => tasks::gone::NAME,
     }
 }
 
