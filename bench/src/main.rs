@@ -31,12 +31,23 @@ mod process;
 mod systems;
 mod times;
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use options::Options;
 use place::Place;
 
 #[tokio::main(worker_threads = 2)]
-async fn main() -> Result<()> {
+async fn main() -> ExitCode {
+    if let Err(error) = run().await {
+        // One line, whatever is set for backtraces.
+        eprintln!("tasklock-bench: {error:#}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+async fn run() -> Result<()> {
     let options = Options::from_arguments()?;
     let place = Place::at(options.url.as_deref()).await?;
     let figures = measure::figures(&options, &place).await;

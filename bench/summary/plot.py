@@ -35,10 +35,10 @@ def bars(rounds):
 
     raw = max((of("raw", batch=batch) for batch in (100, 500)), key=lambda values: statistics.median(values or [0]))
     found = [("tasklock", "ours", of("tasklock", slots=16))]
-    for system in ("graphile_worker", "apalis", "sqlxmq"):
+    for system in ("graphile_worker", "apalis"):
         found.append((system, "bar", of(system)))
-    for system in ("underway", "fang"):
-        found.append((f"{system} (of 2,000 jobs)", "bar", of(system)))
+    for system, jobs in (("sqlxmq", "5,000"), ("underway", "2,000"), ("fang", "2,000")):
+        found.append((f"{system} (of {jobs} jobs)", "bar", of(system)))
     found = [bar for bar in found if bar[2]]
     found.sort(key=lambda bar: -statistics.median(bar[2]))
     return [("raw statements, no queue", "limit", raw)] * bool(raw) + found

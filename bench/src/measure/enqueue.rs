@@ -15,7 +15,7 @@ use crate::times::rate;
 const CALLERS: u32 = 16;
 /// Jobs of the one who is alone, and of each of the others.
 const SINGLE: u32 = 1_000;
-const EACH: u32 = 500;
+const EACH: u32 = 250;
 
 pub async fn figures<S: System>(options: &Options, place: &Place) -> Result<Value> {
     let url = place.fresh().await?;

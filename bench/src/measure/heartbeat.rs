@@ -43,8 +43,8 @@ pub async fn figures(options: &Options, place: &Place) -> Result<Value> {
     while times::runs() < u64::from(options.jobs) {
         sleep(Duration::from_millis(20)).await;
     }
-    // By then the first beat has made the rows that the later ones change.
-    sleep(SETTLING).await;
+    // The first beat makes the rows that the later ones change; the server hears of it with the second one.
+    sleep(SETTLING + BEAT).await;
 
     let (renewed, hot) = (look.number(RENEWED).await?, look.number(HOT).await?);
     let before = place.transactions(&url).await?.unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::process;
 use crate::systems::{Purpose, System, Worker};
 
 /// A connection tells the server within ten seconds what it has done.
-pub const SETTLING: Duration = Duration::from_secs(12);
+pub const SETTLING: Duration = Duration::from_secs(15);
 pub const WINDOW: Duration = Duration::from_secs(20);
 
 pub async fn figures<S: System>(options: &Options, place: &Place) -> Result<Value> {

@@ -14,7 +14,7 @@ use crate::times;
 
 const SAMPLES: u32 = 300;
 /// How long nothing happens in between.
-const GAP: Duration = Duration::from_millis(25);
+const GAP: Duration = Duration::from_millis(15);
 /// What it takes a worker to become idle.
 const SETTLING: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(30);

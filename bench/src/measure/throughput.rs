@@ -26,7 +26,6 @@ pub async fn figures<S: System>(options: &Options, place: &Place) -> Result<Valu
     let mut look = Look::at(&url).await?;
     look.settle().await?;
     let mut worker = S::worker(&url, options, Purpose::Throughput).await?;
-    sleep(TOLD).await;
     let before = place.transactions(&url).await?;
     let used = process::cpu();
     let start = Instant::now();
