@@ -101,7 +101,7 @@ pub enum StoreErrorKind {
 /// A store's failure: which store, which call, what it said, what to do.
 ///
 /// `Debug` shows the message too, as with [`Error`].
-#[derive(thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[error("{store}: cannot {call}: {message}")]
 pub struct StoreError {
     /// The store, its address redacted.

@@ -219,6 +219,9 @@ impl<'a> IntoFuture for Enqueue<'a> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let job = self.job?;
+            if job.unique_key.is_none() {
+                return Ok(self.client.heart.enqueue(job).await?);
+            }
             let _turn = self.client.heart.turn().await;
             let enqueued = self
                 .client

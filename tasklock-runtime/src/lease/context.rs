@@ -142,6 +142,20 @@ impl LeaseContext {
         }
     }
 
+    /// The same for a run's own use, woken once for each deadline: the heartbeat looks at the clock for all leases, also
+    /// after a suspend.
+    pub(crate) async fn lost_by_deadline(&self) -> LeaseLost {
+        loop {
+            match self.0.status.check() {
+                Err(lost) => return lost,
+                Ok(left) => tokio::select! {
+                    () = self.0.status.token().cancelled() => {}
+                    () = tokio::time::sleep(left) => {}
+                },
+            }
+        }
+    }
+
     /// A token that is cancelled when the lease is lost, for code that takes one. It is a child:
     /// cancelling it does not lose the lease.
     #[must_use]

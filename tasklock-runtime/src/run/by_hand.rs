@@ -7,12 +7,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, oneshot};
 use tokio::task::JoinSet;
 
 use super::heartbeat::Heartbeat;
 use super::scheduler::Scheduler;
-use super::slots::Slots;
+use super::settling::Settling;
 use super::worker::Worker;
 use crate::error::{Error, StoreError};
 use crate::lease::{Clock, HandClock};
@@ -63,9 +63,12 @@ impl ByHand {
             }
             let run = scheduler.grant(registration, claim.clone(), sent, found.now);
             let bench = Arc::clone(&scheduler.bench);
-            let seat = Arc::new(Slots::new(1, false)).seat();
             drop(scheduler);
-            let outcome = run.execute(&bench, seat).await;
+            let outcome = run.make(&bench).await;
+            let (told, ended) = oneshot::channel();
+            let rest = Settling::of(run, outcome, None, None, &bench).await;
+            rest.tell(told).hand_in();
+            let outcome = ended.await.unwrap_or(Outcome::Interrupted);
             return Ok(Some((claim, outcome)));
         }
     }

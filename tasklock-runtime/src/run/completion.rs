@@ -6,23 +6,25 @@
 //! still ours, tried again. So is an end that cannot be written at all, while its lease is trusted and
 //! no longer: after that the job is somebody else's to decide about, and runs again.
 
-use std::collections::HashMap;
+mod writing;
+
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 
-use crate::error::{StoreError, StoreErrorKind};
+use super::settling::Settling;
+use crate::error::StoreError;
 use crate::lease::{Clock, LeaseKey, Moment};
-use crate::store::{Finish, MAX_BATCH, Store, answered};
+use crate::store::{Finish, MAX_BATCH, Store};
+use writing::{write_batch, write_singly};
 
 const CALL: Duration = Duration::from_secs(5);
 const FIRST_RETRY: Duration = Duration::from_millis(10);
 const LAST_RETRY: Duration = Duration::from_secs(1);
-/// The longest text, in characters, of an error that the store refused as it was.
-const MAX_PLAIN: usize = 1024;
 
 /// An end to write.
 #[derive(Debug)]
@@ -65,7 +67,32 @@ struct Ending {
     end: End,
     /// When the lease can be trusted no more.
     deadline: Moment,
-    done: oneshot::Sender<Written>,
+    done: Done,
+}
+
+/// Who is told whether it was written.
+enum Done {
+    Run(Box<Settling>),
+    Caller(oneshot::Sender<Written>),
+    Nobody,
+}
+
+impl Done {
+    fn tell(self, written: Written) {
+        match self {
+            Self::Run(run) => {
+                // The ends of all others are written after it: whatever an application's log makes of it is its own.
+                let told = catch_unwind(AssertUnwindSafe(|| run.conclude(Some(written))));
+                if told.is_err() {
+                    tracing::error!("telling the end of a run has panicked");
+                }
+            }
+            Self::Caller(caller) => {
+                let _ = caller.send(written);
+            }
+            Self::Nobody => {}
+        }
+    }
 }
 
 /// Takes ends to write.
@@ -94,12 +121,25 @@ impl Completion {
         let ending = Ending {
             end,
             deadline,
-            done,
+            done: Done::Caller(done),
         };
-        if self.0.send(ending).is_err() {
-            return Written::TooLate;
-        }
+        self.send(ending);
         written.await.unwrap_or(Written::TooLate)
+    }
+
+    /// Writes it likewise, and then tells the run.
+    pub(super) fn write_for(&self, end: End, deadline: Moment, run: Box<Settling>) {
+        self.send(Ending {
+            end,
+            deadline,
+            done: Done::Run(run),
+        });
+    }
+
+    fn send(&self, ending: Ending) {
+        if let Err(unsent) = self.0.send(ending) {
+            unsent.0.done.tell(Written::TooLate);
+        }
     }
 }
 
@@ -149,11 +189,11 @@ async fn write_all(
                 waiting.push(Ending {
                     end: End::Release(resource.clone(), None),
                     deadline: ending.deadline,
-                    done: oneshot::channel().0,
+                    done: Done::Nobody,
                 });
                 retry_at = retry_at.max(Instant::now() + FIRST_RETRY);
             }
-            let _ = ending.done.send(written);
+            ending.done.tell(written);
         }
         if !batch.is_empty() {
             waiting.append(&mut batch);
@@ -163,51 +203,6 @@ async fn write_all(
             retry = FIRST_RETRY;
         }
     }
-}
-
-/// What became of a batch: what is known, and why the rest is not. An end that is in neither was skipped,
-/// and its lease is still ours.
-#[derive(Default)]
-struct Answer {
-    verdicts: HashMap<LeaseKey, Written>,
-    failure: Option<StoreError>,
-}
-
-impl Answer {
-    /// Whether it is the ends that the store does not take, rather than any call.
-    fn is_refused(&self) -> bool {
-        let kind = self.failure.as_ref().map(StoreError::kind);
-        kind == Some(StoreErrorKind::Other)
-    }
-}
-
-/// Writes each end alone that is not known to be written. One that the store refuses is written with the
-/// plainest form of its error's text: a database that is not in UTF-8 cannot hold every character.
-async fn write_singly(store: &dyn Store, batch: &mut [Ending], answer: &mut Answer) {
-    let mut failure = None;
-    for ending in batch {
-        if answer.verdicts.contains_key(ending.end.key()) {
-            continue;
-        }
-        let mut alone = write_batch(store, std::slice::from_ref(ending)).await;
-        if alone.is_refused()
-            && let End::Finish(finish) = &mut ending.end
-            && let Some(text) = &mut finish.error
-        {
-            *text = text.escape_default().take(MAX_PLAIN).collect();
-            alone = write_batch(store, std::slice::from_ref(ending)).await;
-        }
-        let is_refused = alone.is_refused();
-        answer.verdicts.extend(alone.verdicts);
-        if let Some(error) = alone.failure {
-            failure = Some(error);
-            if !is_refused {
-                // The store itself is in trouble by now.
-                break;
-            }
-        }
-    }
-    answer.failure = failure.filter(|_| answer.verdicts.is_empty());
 }
 
 /// One line when the trouble begins, one when it is over.
@@ -221,73 +216,4 @@ fn note(failing: &mut bool, runs: usize, error: Option<&StoreError>) {
         _ => {}
     }
     *failing = error.is_some();
-}
-
-/// Writes what can be written. What one call has answered stays known where the next one fails.
-async fn write_batch(store: &dyn Store, batch: &[Ending]) -> Answer {
-    let mut answer = Answer::default();
-    let written = timeout(CALL, write(store, batch, &mut answer.verdicts)).await;
-    answer.failure = match written {
-        Ok(written) => written.err(),
-        Err(_) => {
-            let call = "write the ends of runs";
-            Some(StoreError::no_answer(store.name(), call, CALL))
-        }
-    };
-    answer
-}
-
-async fn write(
-    store: &dyn Store,
-    batch: &[Ending],
-    verdicts: &mut HashMap<LeaseKey, Written>,
-) -> Result<(), StoreError> {
-    let mut finishes = Vec::new();
-    let mut releases = Vec::new();
-    for ending in batch {
-        match &ending.end {
-            End::Finish(finish) => finishes.push(finish.clone()),
-            End::Release(key, resource) => {
-                releases.push(key.clone());
-                releases.extend(resource.clone());
-            }
-        }
-    }
-    if !finishes.is_empty() {
-        let jobs = store.finish(&finishes).await?;
-        let resources = finishes
-            .iter()
-            .filter_map(|finish| finish.resource.as_ref());
-        let keys = finishes.iter().map(|finish| &finish.key);
-        note_written(keys.chain(resources), &jobs, verdicts);
-    }
-    if !releases.is_empty() {
-        let jobs = store.release(&releases).await?;
-        note_written(releases.iter(), &jobs, verdicts);
-    }
-    let missing: Vec<&LeaseKey> = batch
-        .iter()
-        .map(|ending| ending.end.key())
-        .filter(|key| !verdicts.contains_key(key))
-        .collect();
-    if !missing.is_empty() {
-        let jobs: Vec<i64> = missing.iter().map(|key| key.job).collect();
-        let rows = store.inspect(&jobs).await?;
-        for key in missing {
-            if !rows.iter().any(|row| row.is_held_under(key)) {
-                verdicts.insert(key.clone(), Written::NotOurs);
-            }
-        }
-    }
-    Ok(())
-}
-
-fn note_written<'a>(
-    keys: impl Iterator<Item = &'a LeaseKey> + Clone,
-    jobs: &[i64],
-    verdicts: &mut HashMap<LeaseKey, Written>,
-) {
-    let answered = answered(keys.clone(), jobs);
-    let written = keys.filter(|key| answered.contains(&(key.job, key.fence)));
-    verdicts.extend(written.map(|key| (key.clone(), Written::Yes)));
 }

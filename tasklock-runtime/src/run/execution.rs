@@ -1,4 +1,4 @@
-//! One run, in five steps: guard, run, normalise, settle, report.
+//! One run, up to the end of its handler, in three steps: guard, run, normalise. What comes after that is in `settling.rs`.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -8,22 +8,18 @@ use std::time::Duration;
 use tokio::task::unconstrained;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use super::alarm::Alarm;
 use super::around::{Layers, normalised};
-use super::completion::{Completion, End, Written};
+use super::completion::Completion;
 use super::events::Publisher;
-use super::facts::facts;
 use super::heartbeat::{Heartbeat, Keeping};
-use super::slots::Seat;
 use super::unwind::CatchUnwind;
 use crate::fault;
 use crate::lease::{Clock, LeaseContext, LeaseLost, LeaseStatus, Moment};
-use crate::store::{Claim, Finish};
-use crate::task::{
-    Next, OnLost, Outcome, Registration, RunParts, States, Then, Threads, ThreadsEnd, micros, then,
-};
+use crate::store::Claim;
+use crate::task::{OnLost, Outcome, Registration, RunParts, States, Threads, ThreadsEnd};
 
 /// What runs share.
 #[derive(Debug)]
@@ -56,24 +52,18 @@ pub(super) struct Run {
     pub(super) granted: Moment,
     /// Whether the loss of its lease was told.
     pub(super) mourned: AtomicBool,
+    /// What is logged of it is logged in there.
+    pub(super) span: Span,
 }
 
 impl Run {
-    pub(super) async fn execute(self, bench: &Bench, seat: Seat) -> Outcome {
-        let span = tracing::info_span!(
-            "task",
-            task = self.registration.definition.name,
-            job = self.claim.key.job,
-            attempt = self.claim.attempt,
-            fence = self.claim.key.fence,
-        );
-        self.steps(bench, seat).instrument(span).await
+    /// Makes the run, up to the end of its handler.
+    pub(super) async fn make(&self, bench: &Bench) -> Outcome {
+        self.guarded(bench).instrument(self.span.clone()).await
     }
 
-    async fn steps(mut self, bench: &Bench, mut seat: Seat) -> Outcome {
-        self.tell_claimed(bench);
-        let starts = seat.starts(&bench.stop).await;
-        let outcome = match self.guard(&bench.stop, starts) {
+    async fn guarded(&self, bench: &Bench) -> Outcome {
+        let outcome = match self.guard(&bench.stop) {
             Ok(()) => {
                 fault::at("run to start");
                 self.tell_started(bench);
@@ -82,24 +72,15 @@ impl Run {
             Err(unstarted) => unstarted,
         };
         fault::at("run ended");
-        let outcome = self.normalise(outcome);
-        // The slot is for the next one; the end is written with those of others.
-        let slots = seat.slots();
-        let _unwritten = slots.unwritten().await;
-        drop(seat);
-        self.tell_lost(bench);
-        let (then, written) = self.settle(&outcome, bench).await;
-        self.report(&outcome, then, written);
-        self.tell_end(&outcome, then, written, bench);
-        outcome
+        self.normalise(outcome)
     }
 
-    /// A claim that came after its own deadline, after the wish to stop, or to no slot, is not started. It is given
+    /// A claim that came after its own deadline, or after the wish to stop, is not started. It is given
     /// back rather than left to expire: nothing has run under it. Nor is a job started that somebody wants
     /// cancelled, that has taken too many workers down, or that was enqueued for a task which has a schedule
     /// in this program: beside its standing job it would be a second run at once. Another version may take it.
-    fn guard(&self, stop: &CancellationToken, starts: bool) -> Result<(), Outcome> {
-        if !starts || stop.is_cancelled() {
+    fn guard(&self, stop: &CancellationToken) -> Result<(), Outcome> {
+        if stop.is_cancelled() {
             return Err(Outcome::Interrupted);
         }
         if let Err(lost) = self.status.check() {
@@ -207,91 +188,11 @@ impl Run {
         }
         normalised(&self.context, outcome)
     }
-
-    /// Stops the renewals, ends the belief of whoever still has a context (a task that the handler has
-    /// spawned), and only then writes the end.
-    async fn settle(
-        &mut self,
-        outcome: &Outcome,
-        bench: &Bench,
-    ) -> (Option<Then>, Option<Written>) {
-        self.keeping.forget().await;
-        // A lease whose deadline has passed may still be given back: the row decides.
-        let lost = self.status.check().err();
-        let deadline = self.status.seal().unwrap_or_else(|| match lost {
-            // The row is ours for a while: the belief was ended by ourselves, not by its deadline.
-            Some(LeaseLost::Cancelled | LeaseLost::TimedOut) => {
-                bench.clock.now() + self.registration.definition.timing().ttl / 8
-            }
-            _ => Moment::from_nanos(0),
-        });
-        fault::at("lease sealed");
-        let definition = &self.registration.definition;
-        let run = bench.clock.now().since(self.granted);
-        let ended_at = self.claimed_at.saturating_add(micros(run));
-        let then = then(
-            definition,
-            &facts(&self.claim, self.claimed_at, ended_at),
-            outcome,
-        );
-        let resource = self.claim.resource.as_ref();
-        let resource = resource.map(|resource| resource.key.clone());
-        let end = match (outcome, then) {
-            // Whoever holds the job now decides about it.
-            (Outcome::Lost(_), _) => return (None, None),
-            (_, None) => End::Release(self.claim.key.clone(), resource),
-            (_, Some(then)) => End::Finish(Finish {
-                key: self.claim.key.clone(),
-                then,
-                outcome: outcome.as_str(),
-                error: outcome.error(),
-                hold: definition.hold(),
-                frees_place: definition.limit().is_some(),
-                resource,
-            }),
-        };
-        let written = if self.context.completion().is_done() {
-            if let End::Finish(Finish {
-                resource: Some(resource),
-                ..
-            }) = end
-            {
-                // The job has ended in the handler's transaction; what waits for its resource is let go here.
-                let deadline = bench.clock.now() + definition.timing().ttl / 8;
-                let end = End::Release(resource, None);
-                let _ = bench.completion.write(end, deadline).await;
-            }
-            Written::Yes
-        } else {
-            bench.completion.write(end, deadline).await
-        };
-        fault::at("end written");
-        if written == Written::Yes {
-            self.set_alarm(then, bench);
-        }
-        (then, Some(written))
-    }
-
-    /// This worker knows when the job falls due again; it need not be told by the store.
-    fn set_alarm(&self, then: Option<Then>, bench: &Bench) {
-        if self.registration.definition.limit().is_some() {
-            bench.alarm.now();
-        }
-        match then {
-            Some(Then::Slot(Next::At(at))) => bench.alarm.at_store_time(at),
-            Some(Then::Slot(Next::In(delay)) | Then::Again(delay, _)) => bench.alarm.within(delay),
-            Some(
-                Then::Slot(Next::Dormant) | Then::Done(_) | Then::Dead(_) | Then::Cancelled(_),
-            ) => {}
-            // It was given back, and is due.
-            None => bench.alarm.now(),
-        }
-    }
 }
 
 async fn lost_for(on_lost: OnLost, lease: &LeaseContext) -> LeaseLost {
     match on_lost {
-        OnLost::Abort => match lease.lost().await {
+        OnLost::Abort => match lease.lost_by_deadline().await {
             // The handler has ended its job by its own hand, or is about to know whether it has.
             _ if lease.completion().may_be_done() => std::future::pending().await,
             lost => lost,

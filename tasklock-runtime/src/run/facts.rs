@@ -15,7 +15,7 @@ pub(super) fn facts(claim: &Claim, claimed_at: i64, ended_at: i64) -> Facts {
         due_at: claim.due_at,
         claimed_at,
         ended_at,
-        jitter: f64::from(getrandom::u32().unwrap_or(0)) / f64::from(u32::MAX),
+        jitter: || f64::from(getrandom::u32().unwrap_or(0)) / f64::from(u32::MAX),
     }
 }
 

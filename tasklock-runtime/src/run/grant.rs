@@ -25,7 +25,7 @@ impl Scheduler {
         claim: Claim,
         sent: Moment,
         claimed_at: i64,
-    ) -> Run {
+    ) -> Box<Run> {
         let definition = &registration.definition;
         let timing = definition.timing();
         let trust = Trust::of(&timing);
@@ -78,7 +78,14 @@ impl Scheduler {
             home: Arc::<Heart>::downgrade(&self.heart),
             completion: Completing::default(),
         });
-        Run {
+        let span = tracing::info_span!(
+            "task",
+            task = definition.name,
+            job = claim.key.job,
+            attempt = claim.attempt,
+            fence = claim.key.fence,
+        );
+        let run = Box::new(Run {
             registration,
             claim,
             context,
@@ -87,7 +94,10 @@ impl Scheduler {
             claimed_at,
             granted: sent,
             mourned: AtomicBool::new(false),
-        }
+            span,
+        });
+        run.tell_claimed(&self.bench);
+        run
     }
 
     /// The job's row first, then that of its resource: all holders take them in this order.

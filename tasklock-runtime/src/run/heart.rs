@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::gathered::Gathered;
 use super::heartbeat::Heartbeat;
-use super::named::Waiting;
+use super::named::{Acquisitions, Waiting};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::Error;
@@ -13,8 +14,8 @@ use crate::store::Store;
 
 /// How many calls of clients are under way at once, of a pool's six connections.
 const CLIENT_CALLS: usize = 2;
-/// And how many acquisitions, which wait for nobody's rows: they must not wait behind those that do.
-const ACQUISITIONS: usize = 2;
+/// And how many that give up places in a line, or what a lost acquisition may have taken: they must not wait behind those.
+const LEAVES: usize = 1;
 
 /// Shared by a worker and the clients of its runtime, so that all their leases go in the same batches.
 pub(crate) struct Heart {
@@ -24,7 +25,9 @@ pub(crate) struct Heart {
     waiting: Waiting,
     /// Clients wait for rows that others have locked: they must leave connections to the claims and ends of a worker.
     turns: Semaphore,
-    acquisitions: Semaphore,
+    leaves: Semaphore,
+    acquisitions: Acquisitions,
+    gathered: Gathered,
 }
 
 impl fmt::Debug for Heart {
@@ -41,7 +44,9 @@ impl Heart {
             heartbeat: Mutex::new(None),
             waiting: Waiting::default(),
             turns: Semaphore::new(CLIENT_CALLS),
-            acquisitions: Semaphore::new(ACQUISITIONS),
+            leaves: Semaphore::new(LEAVES),
+            acquisitions: Acquisitions::default(),
+            gathered: Gathered::default(),
         })
     }
 
@@ -55,10 +60,19 @@ impl Heart {
         self.turns.acquire().await.ok()
     }
 
-    /// An acquisition's turn to call the store.
-    pub(super) async fn acquiring(&self) -> Option<SemaphorePermit<'_>> {
+    /// The turn of who gives up a place in a line, or an acquisition.
+    pub(super) async fn leaving(&self) -> Option<SemaphorePermit<'_>> {
         // It is never closed.
-        self.acquisitions.acquire().await.ok()
+        self.leaves.acquire().await.ok()
+    }
+
+    pub(super) fn acquisitions(&self) -> &Acquisitions {
+        &self.acquisitions
+    }
+
+    /// Jobs that callers enqueue at once.
+    pub(super) fn gathered(&self) -> &Gathered {
+        &self.gathered
     }
 
     pub(super) fn waiting(&self) -> &Waiting {

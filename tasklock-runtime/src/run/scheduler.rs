@@ -11,20 +11,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::execution::Bench;
 use super::heart::Heart;
+use super::lanes::{LineOwner, Waiting};
+use super::pace::Pace;
 use super::registry::Registry;
-use super::slots::{Pace, Slots};
+use super::slots::{PATIENCE, Slots};
 use super::standing;
-use super::suspects::{Suspects, tried};
-use crate::error::{StoreError, StoreErrorKind};
-use crate::fault;
+use super::suspects::Suspects;
+use crate::error::StoreErrorKind;
 use crate::lease::{Clock, Moment, OwnerToken};
-use crate::store::{Claim, ClaimBatch, ClaimRequest, Store, Wanted};
-use crate::task::Definition;
+use crate::store::{Claim, Store};
 
 const CALL: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -32,8 +32,6 @@ const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LAST_RETRY: Duration = Duration::from_secs(10);
 /// How long a look that is under way may hold up the stop, and then the giving back of its claim.
 const LAST_LOOK: Duration = Duration::from_secs(1);
-/// How often at most parked jobs are looked at whose resource may be free; the store asks for it a second on.
-const SWEEP: Duration = Duration::from_millis(900);
 /// Where announcements arrive, polling is a safety net, and this much rarer.
 const NET: u32 = 10;
 
@@ -44,6 +42,7 @@ pub(super) struct Scheduler {
     pub(super) registry: Arc<Registry>,
     pub(super) bench: Arc<Bench>,
     pub(super) slots: Arc<Slots>,
+    pub(super) line: LineOwner,
     pub(super) pace: Pace,
     pub(super) runs: JoinSet<()>,
     pub(super) suspects: Suspects,
@@ -55,6 +54,10 @@ pub(super) struct Scheduler {
     pub(super) in_doubt: Vec<OwnerToken>,
     /// When this last looked for parked jobs whose resource nobody holds.
     pub(super) swept: Option<Moment>,
+    /// Until then nothing expires that was there when expired leases were looked for last.
+    pub(super) thorough_until: Moment,
+    /// The next claim is for those tasks alone whose runs are short.
+    pub(super) others_turn: bool,
 }
 
 impl Scheduler {
@@ -68,6 +71,12 @@ impl Scheduler {
             tokio::select! {
                 biased;
                 () = self.stop.cancelled() => break,
+                () = self.line.0.overdue() => {
+                    if self.line.0.give_back(PATIENCE, &self.bench).await {
+                        self.slots.slow_down();
+                    }
+                    continue;
+                }
                 () = self.ready() => {}
             }
             self.pace.set(&self.slots, self.clock.now());
@@ -118,6 +127,7 @@ impl Scheduler {
                 }
             }
         }
+        self.line.0.give_back(Duration::ZERO, &self.bench).await;
         let _ = timeout(LAST_LOOK, self.resolve_doubts()).await;
         self.runs
     }
@@ -158,116 +168,26 @@ impl Scheduler {
         self.bench.heartbeat.stays().await;
     }
 
-    /// Asks the store for work.
-    pub(super) async fn look(&mut self, limit: usize) -> Result<Found, StoreError> {
-        self.resolve_doubts().await?;
-        let request = ClaimRequest {
-            token: OwnerToken::fresh(),
-            worker: self.worker.clone(),
-            tasks: self.tasks(),
-            limit,
-            // A suspect that had to wait for its slot might go back, and lose its mark.
-            suspects: self.suspects.room().min(self.slots.is_free().into()),
-            sweep: self.is_to_sweep(),
-        };
-        // It may be carried out without our hearing of it: then its rows carry this token.
-        self.in_doubt.push(request.token.clone());
-        let sent = self.clock.now();
-        fault::at("claim to be sent");
-        let answer = timeout(CALL, self.store.claim(&request)).await;
-        fault::at("claim answered");
-        let late = fault::has("the deadline is taken from the reply")
-            || fault::has("now() in a long transaction");
-        let sent = if late { self.clock.now() } else { sent };
-        let error = match answer {
-            Ok(Ok(ClaimBatch {
-                now,
-                claims,
-                wait,
-                parked,
-            })) => {
-                self.in_doubt.pop();
-                self.bench.alarm.set_store_time(now);
-                let claims = claims.into_iter().map(|claim| (claim, sent)).collect();
-                return Ok(Found {
-                    now,
-                    claims,
-                    wait,
-                    parked,
-                });
-            }
-            Ok(Err(error)) => error,
-            Err(_) => StoreError::no_answer(self.store.name(), "claim", CALL),
-        };
-        if error.kind() != StoreErrorKind::Unavailable {
-            self.in_doubt.pop();
-        }
-        Err(error)
-    }
-
-    /// Whoever holds the resource of a parked job may have died: once a second somebody has to look.
-    fn is_to_sweep(&mut self) -> bool {
-        let now = self.clock.now();
-        let due = self.swept.is_none_or(|last| now.since(last) >= SWEEP);
-        if due {
-            self.swept = Some(now);
-        }
-        due
-    }
-
-    pub(super) fn tasks(&self) -> Vec<Wanted> {
-        let wanted = |definition: &Definition| Wanted {
-            task: definition.name.to_owned(),
-            queue: definition.queue_name().to_owned(),
-            ttl: definition.timing().ttl,
-            most: definition.limit(),
-            suspect_from: definition.suspect_from(),
-        };
-        let tasks = self.registry.iter();
-        tasks.map(|task| wanted(&task.definition)).collect()
-    }
-
-    /// Nobody works under these tokens: whatever was taken goes back, rather than wait for its expiry.
-    async fn resolve_doubts(&mut self) -> Result<(), StoreError> {
-        while let Some(token) = self.in_doubt.last() {
-            let given_back = match timeout(CALL, self.store.abandon(token)).await {
-                Ok(answer) => answer?,
-                Err(_) => break,
-            };
-            if given_back > 0 {
-                tracing::info!(
-                    given_back,
-                    "gave back what a claim took whose reply was lost"
-                );
-            }
-            self.in_doubt.pop();
-        }
-        Ok(())
-    }
-
     fn start_all(&mut self, claims: Vec<(Claim, Moment)>, claimed_at: i64) {
+        let mut runs = Vec::with_capacity(claims.len());
+        let since = Instant::now();
         for (claim, sent) in claims {
             let Some(registration) = self.registry.get(&claim.task) else {
                 continue;
             };
-            let seat = self.slots.seat();
+            let seat = self.slots.seat(&claim.task);
             let Some((claim, seat)) = self.equipped(registration, claim, seat, sent) else {
                 continue;
             };
             let trial = self.suspects.trial(&registration.definition, &claim);
             let run = self.grant(registration, claim, sent, claimed_at);
-            let bench = Arc::clone(&self.bench);
-            self.runs.spawn(async move {
-                tried(async { drop(run.execute(&bench, seat).await) }, trial).await;
+            runs.push(Waiting {
+                run,
+                seat,
+                trial,
+                since,
             });
         }
+        self.line.0.add(runs, &mut self.runs, &self.bench);
     }
-}
-
-/// Claims with the moment they were sent.
-pub(super) struct Found {
-    pub(super) now: i64,
-    pub(super) claims: Vec<(Claim, Moment)>,
-    wait: Option<Duration>,
-    parked: bool,
 }

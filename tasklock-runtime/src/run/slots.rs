@@ -2,7 +2,7 @@
 //!
 //! A worker's **slots** are the runs that its handlers may make at once. Where runs are short, the next claim would take
 //! longer than they do, and the slots would stand empty meanwhile: so the worker claims ahead what it does within
-//! [`HORIZON`], by the number and the length of its runs lately. Runs of a second are not claimed ahead, for another worker
+//! some milliseconds, by the number and the length of its runs lately (`pace.rs`). Runs of a second are not claimed ahead, for another worker
 //! may have a slot for them; nor is anything where a task's time counts from the claim (`min_hold`, `stall`, a lease that
 //! only its handler renews). What is claimed is leased, and renewed, from the claim on; it waits for a slot in the order of the
 //! claims. What has waited for [`PATIENCE`] goes back unused, for the pace was wrong; so does all that waits at the stop.
@@ -15,26 +15,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
-use tokio::time::{Instant, timeout};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::Notify;
+use tokio::time::Instant;
 
-use crate::lease::Moment;
+use super::alarm::Alarm;
+use super::shares::Shares;
 use crate::store::MAX_BATCH;
 
-/// A claim and the writing of an end take some milliseconds each.
-const HORIZON: Duration = Duration::from_millis(20);
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How long what is claimed ahead may wait.
+pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 const UNWRITTEN: usize = 2 * MAX_BATCH;
-/// A pace that is measured over less than this is not believed.
-const LEAST_SPAN: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
 pub(super) struct Slots {
     total: usize,
     looks_ahead: bool,
-    permits: Arc<Semaphore>,
-    unwritten: Semaphore,
+    unwritten: AtomicUsize,
+    written: Notify,
     /// Claims whose handlers have not ended: they wait or run.
     held: AtomicUsize,
     ended: AtomicUsize,
@@ -43,21 +40,30 @@ pub(super) struct Slots {
     /// How many may wait.
     ahead: AtomicUsize,
     freed: Notify,
+    pub(super) shares: Shares,
+    alarm: Arc<Alarm>,
 }
 
 impl Slots {
-    pub(super) fn new(total: usize, looks_ahead: bool) -> Self {
-        Self {
+    pub(super) fn new(
+        total: usize,
+        looks_ahead: bool,
+        shares: Shares,
+        alarm: Arc<Alarm>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
             total,
-            permits: Arc::new(Semaphore::new(total)),
-            unwritten: Semaphore::new(UNWRITTEN),
+            unwritten: AtomicUsize::new(0),
+            written: Notify::new(),
             held: AtomicUsize::new(0),
             ended: AtomicUsize::new(0),
             busy: AtomicU64::new(0),
             looks_ahead,
             ahead: AtomicUsize::new(0),
             freed: Notify::new(),
-        }
+            shares,
+            alarm,
+        })
     }
 
     /// How many may be claimed.
@@ -69,7 +75,28 @@ impl Slots {
 
     /// Whether somebody who comes now need not wait.
     pub(super) fn is_free(&self) -> bool {
-        self.permits.available_permits() > 0
+        self.held.load(Ordering::Relaxed) < self.total
+    }
+
+    pub(super) fn total(&self) -> usize {
+        self.total
+    }
+
+    /// How many runs were made, and how long they were in their slots, in nanoseconds.
+    pub(super) fn made(&self) -> (usize, u64) {
+        let ended = self.ended.load(Ordering::Relaxed);
+        (ended, self.busy.load(Ordering::Relaxed))
+    }
+
+    /// So many may wait from now on.
+    pub(super) fn set_ahead(&self, ahead: usize) {
+        let most = if self.looks_ahead { MAX_BATCH } else { 0 };
+        self.ahead.store(ahead.min(most), Ordering::Relaxed);
+    }
+
+    /// The pace was wrong: nothing is claimed ahead before the next measurement.
+    pub(super) fn slow_down(&self) {
+        self.ahead.store(0, Ordering::Relaxed);
     }
 
     /// It is worth a claim: there are empty slots, or half of those that wait have got theirs.
@@ -88,18 +115,63 @@ impl Slots {
         self.room() >= (self.ahead.load(Ordering::Relaxed) / 2).max(1)
     }
 
-    /// A place for a claim.
-    pub(super) fn seat(self: &Arc<Self>) -> Seat {
+    /// A place for a claim of this task.
+    pub(super) fn seat(self: &Arc<Self>, task: &str) -> Seat {
         self.held.fetch_add(1, Ordering::Relaxed);
+        let task = self.shares.number(task);
+        self.shares.claimed(task);
         Seat {
             slots: Arc::clone(self),
-            slot: None,
+            task,
+            started: None,
         }
     }
 
     /// An end is to be written; waits where too many are.
-    pub(super) async fn unwritten(&self) -> Option<SemaphorePermit<'_>> {
-        self.unwritten.acquire().await.ok()
+    pub(super) async fn unwritten(self: Arc<Self>) -> Unwritten {
+        loop {
+            let written = self.written.notified();
+            let more = |unwritten| (unwritten < UNWRITTEN).then_some(unwritten + 1);
+            let counted = self
+                .unwritten
+                .fetch_update(Ordering::AcqRel, Ordering::Acquire, more);
+            if counted.is_ok() {
+                break;
+            }
+            written.await;
+        }
+        Unwritten(self)
+    }
+
+    /// The same for what has not run, and costs nothing if it is lost: it does not wait.
+    pub(super) fn unused(self: Arc<Self>) -> Unwritten {
+        self.unwritten.fetch_add(1, Ordering::AcqRel);
+        Unwritten(self)
+    }
+
+    /// Waits until all ends are written.
+    pub(super) async fn all_written(&self) {
+        loop {
+            let written = self.written.notified();
+            if self.unwritten.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            written.await;
+        }
+    }
+}
+
+/// An end that is not written, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Unwritten(Arc<Slots>);
+
+impl Drop for Unwritten {
+    fn drop(&mut self) {
+        let before = self.0.unwritten.fetch_sub(1, Ordering::AcqRel);
+        // It made room, or was the last.
+        if before == UNWRITTEN || before == 1 {
+            self.0.written.notify_waiters();
+        }
     }
 }
 
@@ -107,29 +179,20 @@ impl Slots {
 #[derive(Debug)]
 pub(super) struct Seat {
     slots: Arc<Slots>,
-    slot: Option<(OwnedSemaphorePermit, Instant)>,
+    task: Option<usize>,
+    started: Option<Instant>,
 }
 
 impl Seat {
-    /// Waits for a slot; false if it is to go back.
-    pub(super) async fn starts(&mut self, stop: &CancellationToken) -> bool {
-        let slot = Arc::clone(&self.slots.permits);
-        let slot = match Arc::clone(&slot).try_acquire_owned() {
-            Ok(slot) => Some(slot),
-            Err(_) => tokio::select! {
-                biased;
-                () = stop.cancelled() => None,
-                slot = timeout(PATIENCE, slot.acquire_owned()) => match slot {
-                    Ok(slot) => slot.ok(),
-                    Err(_) => {
-                        self.slots.ahead.store(0, Ordering::Relaxed);
-                        None
-                    }
-                },
-            },
-        };
-        self.slot = slot.map(|slot| (slot, Instant::now()));
-        self.slot.is_some()
+    /// Whether its task may have one more slot.
+    pub(super) fn may_start(&self) -> bool {
+        self.slots.shares.may_start(self.task)
+    }
+
+    /// It has got a slot.
+    pub(super) fn starts(&mut self) {
+        self.slots.shares.started(self.task);
+        self.started = Some(Instant::now());
     }
 
     pub(super) fn slots(&self) -> Arc<Slots> {
@@ -139,11 +202,14 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        if let Some((slot, from)) = self.slot.take() {
-            let nanos = u64::try_from(from.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let ran = self.started.take().map(|from| from.elapsed());
+        if self.slots.shares.ended(self.task, ran) {
+            self.slots.alarm.now();
+        }
+        if let Some(ran) = ran {
+            let nanos = u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX);
             self.slots.busy.fetch_add(nanos, Ordering::Relaxed);
             self.slots.ended.fetch_add(1, Ordering::Relaxed);
-            drop(slot);
         }
         self.slots.held.fetch_sub(1, Ordering::Relaxed);
         if self.slots.is_worth_a_claim() {
@@ -152,137 +218,51 @@ impl Drop for Seat {
     }
 }
 
-/// What runs have taken lately.
-#[derive(Debug, Default)]
-pub(super) struct Pace {
-    before: Option<(Moment, usize, u64)>,
-    /// Ends a second.
-    rate: f64,
-    /// Seconds that a run is in its slot.
-    length: f64,
-}
-
-impl Pace {
-    /// Measures since the last call, and lets so many be claimed ahead. Both the number of the ends and the length of the
-    /// runs bound it: long runs that end all at once are no pace, nor are short ones that have one slot among many.
-    pub(super) fn set(&mut self, slots: &Slots, now: Moment) {
-        let ended = slots.ended.load(Ordering::Relaxed);
-        let busy = slots.busy.load(Ordering::Relaxed);
-        let (then, ends, was_busy) = *self.before.get_or_insert((now, ended, busy));
-        let span = now.since(then);
-        if span < LEAST_SPAN {
-            return;
-        }
-        self.before = Some((now, ended, busy));
-        let runs = ended.wrapping_sub(ends) as f64;
-        let span = span.as_secs_f64();
-        let horizon = HORIZON.as_secs_f64();
-        // What was longer ago than the horizon counts for little.
-        let weight = 1.0 - (-span / horizon).exp();
-        self.rate += (runs / span - self.rate) * weight;
-        if runs > 0.0 {
-            let length = busy.wrapping_sub(was_busy) as f64 / 1e9 / runs;
-            self.length = (self.length + length) / 2.0;
-        }
-        let by_length = slots.total as f64 * horizon / self.length.max(1e-6);
-        let ahead = (2.0 * self.rate * horizon).min(by_length);
-        let ahead = (ahead as usize).min(if slots.looks_ahead { MAX_BATCH } else { 0 });
-        slots.ahead.store(ahead, Ordering::Relaxed);
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use tokio::time::timeout;
+
     use super::*;
+    use crate::lease::BootClock;
 
-    fn at(millis: u64) -> Moment {
-        Moment::from_nanos(millis * 1_000_000)
-    }
-
-    async fn run(slots: &Arc<Slots>, stop: &CancellationToken, runs: usize) {
-        for _ in 0..runs {
-            let mut seat = slots.seat();
-            assert!(seat.starts(stop).await);
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn short_runs_are_claimed_ahead_and_long_ones_are_not() {
-        let (slots, stop) = (Arc::new(Slots::new(4, true)), CancellationToken::new());
-        let mut pace = Pace::default();
-        pace.set(&slots, at(0));
-        assert_eq!(slots.room(), 4);
-        run(&slots, &stop, 100).await;
-        pace.set(&slots, at(10));
-        let room = slots.room();
-        assert!((100..=4 + MAX_BATCH).contains(&room), "{room}");
-        // A while later it is forgotten.
-        pace.set(&slots, at(500));
-        assert_eq!(slots.room(), 4);
-        // Four of a second each, which end at once.
-        let mut seats: Vec<Seat> = (0..4).map(|_| slots.seat()).collect();
-        for seat in &mut seats {
-            assert!(seat.starts(&stop).await);
-        }
-        tokio::time::advance(Duration::from_secs(1)).await;
-        pace.set(&slots, at(1_499));
-        drop(seats);
-        pace.set(&slots, at(1_501));
-        assert_eq!(slots.room(), 4);
-    }
-
-    #[tokio::test]
-    async fn nothing_is_claimed_ahead_where_time_counts_from_the_claim() {
-        let (slots, stop) = (Arc::new(Slots::new(4, false)), CancellationToken::new());
-        let mut pace = Pace::default();
-        pace.set(&slots, at(0));
-        run(&slots, &stop, 100).await;
-        pace.set(&slots, at(10));
-        assert_eq!(slots.room(), 4);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn what_waits_too_long_or_at_the_stop_goes_back() {
-        let (slots, stop) = (Arc::new(Slots::new(1, true)), CancellationToken::new());
-        let mut running = slots.seat();
-        assert!(running.starts(&stop).await);
-        let from = tokio::time::Instant::now();
-        assert!(!slots.seat().starts(&stop).await);
-        assert_eq!(from.elapsed(), PATIENCE);
-        stop.cancel();
-        let from = tokio::time::Instant::now();
-        assert!(!slots.seat().starts(&stop).await);
-        assert_eq!(from.elapsed(), Duration::ZERO);
+    pub(in crate::run) fn slots(total: usize, looks_ahead: bool) -> Arc<Slots> {
+        let shares = Shares::new(total, 1, ["task"].into_iter());
+        let alarm = Arc::new(Alarm::new(Arc::new(BootClock)));
+        Slots::new(total, looks_ahead, shares, alarm)
     }
 
     #[tokio::test(start_paused = true)]
     async fn so_many_ends_are_unwritten_at_most() {
-        let slots = Slots::new(1, true);
+        let slots = slots(1, true);
         let mut unwritten = Vec::new();
         for _ in 0..UNWRITTEN {
-            unwritten.push(slots.unwritten().await);
+            unwritten.push(Arc::clone(&slots).unwritten().await);
         }
-        let more = timeout(Duration::from_secs(1), slots.unwritten());
+        let wait = Duration::from_secs(1);
+        let more = timeout(wait, Arc::clone(&slots).unwritten());
         assert!(more.await.is_err());
+        assert!(timeout(wait, slots.all_written()).await.is_err());
         unwritten.pop();
-        assert!(slots.unwritten().await.is_some());
+        drop(Arc::clone(&slots).unwritten().await);
+        unwritten.clear();
+        slots.all_written().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_claim_is_worth_it_when_half_of_those_that_wait_have_started() {
-        let (slots, stop) = (Arc::new(Slots::new(2, true)), CancellationToken::new());
+        let slots = slots(2, true);
         slots.ahead.store(10, Ordering::Relaxed);
-        let mut seats: Vec<Seat> = (0..12).map(|_| slots.seat()).collect();
-        let waits = async |slots: &Slots| {
+        let mut seats: Vec<Seat> = (0..12).map(|_| slots.seat("task")).collect();
+        let waits = async || {
             timeout(Duration::from_secs(1), slots.worth_a_claim())
                 .await
                 .is_err()
         };
         for _ in 0..4 {
-            assert!(seats.pop().expect("some are left").starts(&stop).await);
-            assert!(waits(&slots).await);
+            seats.pop().expect("some are left").starts();
+            assert!(waits().await);
         }
-        assert!(seats.pop().expect("some are left").starts(&stop).await);
-        assert!(!waits(&slots).await);
+        seats.pop().expect("some are left").starts();
+        assert!(!waits().await);
     }
 }

@@ -68,15 +68,17 @@ impl Drop for Trial {
     }
 }
 
-/// Makes a run, the first part of it on trial.
-pub(super) async fn tried(run: impl Future<Output = ()>, trial: Option<Trial>) {
+/// Makes a run, the first part of it on trial; a trial that is left then lasts until the end is written.
+pub(super) async fn tried<T>(run: impl Future<Output = T>, trial: &mut Option<Trial>) -> T {
+    let length = match trial {
+        Some(trial) => trial.length,
+        None => return run.await,
+    };
     let mut run = pin!(run);
-    if let Some(trial) = trial {
-        tokio::select! {
-            biased;
-            () = &mut run => return,
-            () = sleep(trial.length) => {}
-        }
+    tokio::select! {
+        biased;
+        ended = &mut run => return ended,
+        () = sleep(length) => *trial = None,
     }
-    run.await;
+    run.await
 }

@@ -27,15 +27,18 @@ use super::completion::Completion;
 use super::events::Publisher;
 use super::execution::Bench;
 use super::heart::Heart;
+use super::lanes::{Line, LineOwner};
+use super::pace::Pace;
 use super::prune;
 use super::registry::Registry;
 use super::scheduler::Scheduler;
+use super::shares::Shares;
 use super::signals::Signals;
-use super::slots::{Pace, Slots};
+use super::slots::Slots;
 use super::standing;
 use super::suspects::Suspects;
 use crate::error::Error;
-use crate::lease::Clock;
+use crate::lease::{Clock, Moment};
 use crate::store::{Store, Wake};
 use crate::task::{States, install_panic_hook};
 
@@ -100,10 +103,12 @@ impl Worker {
             hard_stop.clone(),
         ));
 
+        let slots = Arc::clone(&scheduler.slots);
         let mut runs = scheduler.run().await;
 
         watching.abort();
-        drain(&mut runs, self.settings.shutdown_grace, &hard_stop).await;
+        let grace = self.settings.shutdown_grace;
+        drain(&mut runs, &slots, grace, &hard_stop).await;
         listening.abort();
         drop(runs);
         writing.abort();
@@ -148,13 +153,22 @@ impl Worker {
             .registry
             .iter()
             .all(|task| !task.definition.counts_from_the_claim());
+        let concurrency = self.settings.concurrency;
+        let on_demand = self.registry.iter().map(|task| &task.definition);
+        let on_demand = on_demand.filter(|task| !task.is_scheduled());
+        let shares = Shares::new(
+            concurrency,
+            self.registry.iter().count(),
+            on_demand.map(|task| task.name),
+        );
         let scheduler = Scheduler {
             store: Arc::clone(&self.store),
             heart: Arc::clone(&self.heart),
             clock: Arc::clone(&self.clock),
             registry: Arc::clone(&self.registry),
             bench: Arc::new(bench),
-            slots: Arc::new(Slots::new(self.settings.concurrency, looks_ahead)),
+            slots: Slots::new(concurrency, looks_ahead, shares, Arc::clone(&alarm)),
+            line: LineOwner(Line::new(concurrency)),
             pace: Pace::default(),
             runs: JoinSet::new(),
             suspects: Suspects::new(alarm),
@@ -163,6 +177,8 @@ impl Worker {
             stop: self.stop.clone(),
             in_doubt: Vec::new(),
             swept: None,
+            thorough_until: Moment::from_nanos(0),
+            others_turn: false,
         };
         Ok((scheduler, writing))
     }
@@ -200,16 +216,21 @@ async fn obey(
     hard_stop.cancel();
 }
 
-async fn drain(runs: &mut JoinSet<()>, grace: Duration, hard_stop: &CancellationToken) {
+async fn drain(
+    runs: &mut JoinSet<()>,
+    slots: &Slots,
+    grace: Duration,
+    hard_stop: &CancellationToken,
+) {
     tokio::select! {
-        () = all(runs) => return,
+        () = all(runs, slots) => return,
         () = hard_stop.cancelled() => {}
         () = sleep(grace) => {
             tracing::warn!(runs = runs.len(), "the grace period is over: dropping the handlers");
         }
     }
     hard_stop.cancel();
-    if timeout(LAST_WRITES, all(runs)).await.is_err() {
+    if timeout(LAST_WRITES, all(runs, slots)).await.is_err() {
         tracing::error!(
             runs = runs.len(),
             "these runs cannot be dropped, for they block their threads, or their ends cannot be \
@@ -218,6 +239,7 @@ async fn drain(runs: &mut JoinSet<()>, grace: Duration, hard_stop: &Cancellation
     }
 }
 
-async fn all(runs: &mut JoinSet<()>) {
+async fn all(runs: &mut JoinSet<()>, slots: &Slots) {
     while runs.join_next().await.is_some() {}
+    slots.all_written().await;
 }

@@ -77,7 +77,8 @@
 //!
 //! **finish** and **release**: lock the rows in the order of their ids, update those that match
 //! (owner, fence), then drop their side rows: without the lock first, the drop and a renewal wait for
-//! each other. A finish moves the job to its next due time; a release makes it due as before, its
+//! each other. (A release on Postgres does all of it in one statement, which reads the locked rows in full before it drops
+//! anything; whoever waits for a name is looked for after its commit, see `named.rs`.) A finish moves the job to its next due time; a release makes it due as before, its
 //! attempt unused. A row that somebody else has locked (its own late renewal, a guarded transaction) is
 //! skipped, not waited for: a waiting call would hold up its whole batch. So an id that is missing from
 //! the answer proves nothing here either: read it back, and if it is still ours, try again. One
@@ -101,8 +102,9 @@
 //! lock; one script on Redis.
 //!
 //! **acquire**: a named lease is a row of the job table, of a task that nobody can have; see `named.rs`. Its renewal,
-//! its guard and its release are those of any job. Postgres: the free rows, `FOR UPDATE SKIP LOCKED`, an `INSERT` of what is
-//! missing and a place in the line are one statement; what has expired is taken in two more, in a transaction. SQLite:
+//! its guard and its release are those of any job. Postgres: rows that are free, and that nobody waits for, are taken by one statement,
+//! which is all there is, as a rule; the rest by another one, which also inserts what is
+//! missing and takes places in the line; what has expired is taken in two more, in a transaction. SQLite:
 //! all in one `BEGIN IMMEDIATE`, after a look that writes nothing.
 //!
 //! # Rows that this version did not write
@@ -303,8 +305,12 @@ pub trait Renewer: Send {
     /// Reads the rows of leases that a renewal did not confirm.
     fn inspect<'a>(&'a mut self, jobs: &'a [i64]) -> StoreFuture<'a, Vec<JobRow>>;
 
-    /// Gives leases back when the process is about to end.
+    /// Gives leases back. Whoever waits for their names is told by [`tell`](Self::tell).
     fn release<'a>(&'a mut self, keys: &'a [LeaseKey]) -> StoreFuture<'a, Vec<i64>>;
+
+    /// Tells whoever waits for the names of these leases, which were given back or are not ours any more: not before the
+    /// release is committed, and apart from it, so that the one who gives back does not wait for that.
+    fn tell<'a>(&'a mut self, keys: &'a [LeaseKey]) -> StoreFuture<'a, ()>;
 
     /// Drops a connection that failed, or in whose midst a call was dropped.
     fn reset(&mut self);

@@ -14,11 +14,19 @@
 //! one statement, and nothing is granted by anybody but the one who takes it: a ticket whose owner has died costs its
 //! patience and no more, and a lease is never anybody's who does not know of it.
 //!
-//! Whoever gives a name back looks, after that is committed, who is first, and tells that one alone; or, if there is
-//! nobody, tells the name to all who listen: a ticket that was written meanwhile by somebody who saw the name held hears
-//! of it, for it listened before it looked. Runs that end may give names back by the hundred, for which nobody waits: they look first, and
-//! tell nothing where they see nobody; a ticket of this very moment asks again a second later. What is missed otherwise is
-//! found at the next try, too.
+//! Whoever gives a name back looks, **after** that is committed, who is first, and tells that one alone; where it sees nobody,
+//! it tells nothing and writes nothing, for names are given back by the thousand for which nobody waits. Whoever takes a place
+//! looks, after **that** is committed, whether the name has become free, and tries once more if it has. Each writes
+//! before it reads, so one of them sees the other: a ticket that was written in this very moment is not overlooked. In
+//! one statement the look would be as old as the statement's snapshot, and both could miss. (SQLite has one writer, and
+//! whoever waits sees each change of the file.) What is missed otherwise, for the one who gave the name back died
+//! before its look, is found at the next try.
+//!
+//! # Many at once
+//!
+//! A call acquires many names, each of them for somebody else. What it grants is granted: where a later part of the call fails and is tried
+//! again, what it holds by then is not asked for a second time, for it would be told that somebody has it. What cannot be
+//! had says so for its own name alone. An error is the whole call's.
 //!
 //! A row that nobody has held for a day is deleted. Fences do not go back with it: each acquisition takes the next
 //! number of one sequence, under the row's lock.
@@ -64,7 +72,7 @@ pub const PATIENCE: Duration = Duration::from_secs(3);
 pub enum News {
     /// It is the turn of the one with this ticket.
     Turn(String),
-    /// This name was given back, and nobody is known to wait for it.
+    /// This name is free, and who waited for it has gone.
     Free(String),
     /// Something has changed.
     Any,

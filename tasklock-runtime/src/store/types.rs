@@ -39,6 +39,9 @@ pub struct ClaimRequest {
     pub suspects: usize,
     /// Whether to look for parked jobs whose resource nobody holds.
     pub sweep: bool,
+    /// In a hurry: expired leases were looked for just now, and need not be; and where something is taken, nobody waits
+    /// to hear what comes next: the store may answer that it is at once, and is asked again.
+    pub quick: bool,
 }
 
 /// A task of which a claim may take rows.

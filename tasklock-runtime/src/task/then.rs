@@ -58,7 +58,7 @@ pub(crate) struct Facts {
     pub(crate) claimed_at: i64,
     pub(crate) ended_at: i64,
     /// Anything from 0 to 1.
-    pub(crate) jitter: f64,
+    pub(crate) jitter: fn() -> f64,
 }
 
 /// What becomes of the job; `None` where this worker has no say (the lease is lost), or gives the lease back.
@@ -72,7 +72,7 @@ pub(crate) fn then(task: &Definition, facts: &Facts, outcome: &Outcome) -> Optio
             let delay = backoff(
                 REFUSAL_BACKOFF,
                 facts.refusals.saturating_add(1),
-                facts.jitter,
+                (facts.jitter)(),
             );
             again(task, facts, delay, Counts::Refusal)
         }
@@ -96,7 +96,7 @@ fn failed(task: &Definition, facts: &Facts, retry_after: Option<Duration>) -> Th
     if errors > task.most_retries() {
         return over(task, facts);
     }
-    let delay = retry_after.unwrap_or_else(|| backoff(task.backoff(), errors, facts.jitter));
+    let delay = retry_after.unwrap_or_else(|| backoff(task.backoff(), errors, (facts.jitter)()));
     again(task, facts, delay, Counts::Attempt)
 }
 
@@ -151,7 +151,7 @@ mod tests {
             due_at: 15 * SECOND,
             claimed_at: 15 * SECOND,
             ended_at: 16 * SECOND,
-            jitter: 0.5,
+            jitter: || 0.5,
         }
     }
 

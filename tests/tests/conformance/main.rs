@@ -285,6 +285,7 @@ macro_rules! suite {
                     nobody_gets_what_others_wait_for,
                     who_has_died_holds_up_nobody_for_long,
                     who_leaves_the_line_makes_room,
+                    who_takes_a_place_looks_at_the_name_again,
                     an_expired_one_is_for_the_first,
                     the_first_in_the_line_is_told,
                     jobs_come_after_those_who_wait,

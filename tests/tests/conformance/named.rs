@@ -20,7 +20,7 @@ pub(crate) use line::{
     an_expired_one_is_for_the_first, jobs_come_after_those_who_wait,
     nobody_gets_what_others_wait_for, the_first_in_the_line_is_told,
     those_who_wait_get_it_in_their_order, who_has_died_holds_up_nobody_for_long,
-    who_leaves_the_line_makes_room,
+    who_leaves_the_line_makes_room, who_takes_a_place_looks_at_the_name_again,
 };
 
 pub(crate) fn wanted(name: &str, ttl: Duration) -> Acquire {

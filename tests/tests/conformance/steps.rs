@@ -59,6 +59,7 @@ pub(crate) fn request<T: AsRef<str>>(tasks: &[T], ttl: Duration, limit: usize) -
     let tasks = tasks.iter().map(|task| Wanted::new(task.as_ref(), ttl));
     ClaimRequest {
         sweep: true,
+        quick: false,
         token: OwnerToken::fresh(),
         worker: "a worker".to_owned(),
         tasks: tasks.collect(),

@@ -5,6 +5,7 @@ extern crate tasklock_tests;
 
 mod locks;
 mod odd;
+mod together;
 mod waiting;
 
 use std::time::Duration;
@@ -28,6 +29,10 @@ on_both! {
     beside: who_waits_in_vain_gets_none,
     beside: a_dropped_acquisition_leaves_nothing_behind,
     beside: what_can_be_no_lease_is_refused,
+    beside: callers_share_their_calls,
+    beside: a_lone_caller_asks_once,
+    beside: a_dropped_caller_takes_nobody_with_it,
+    beside: a_name_is_asked_for_by_one_at_a_time,
     alone: sixteen_get_it_by_turns_and_ask_twice,
     beside: who_stops_waiting_makes_room_at_once,
     beside: a_dropped_wait_leaves_nothing_behind,
@@ -46,6 +51,10 @@ use locks::{
 use odd::{
     a_bound_holds_while_other_calls_wait, a_future_may_be_dropped_outside_of_a_runtime,
     a_guard_that_locks_its_own_name_is_told,
+};
+use together::{
+    a_dropped_caller_takes_nobody_with_it, a_lone_caller_asks_once,
+    a_name_is_asked_for_by_one_at_a_time, callers_share_their_calls,
 };
 use waiting::{
     a_dropped_wait_leaves_nothing_behind, sixteen_get_it_by_turns_and_ask_twice,

@@ -18,18 +18,19 @@ const EXIT_CODE: i32 = 75;
 
 impl Keeper {
     pub(super) fn give_back(&mut self, lease: Return) {
-        match self.leases.get_mut(&lease.key) {
+        let mut table = self.table.lock();
+        match table.leases.get_mut(&lease.key) {
             Some(kept) if kept.beating => kept.give_back = Some(lease),
             _ => {
-                self.leases.remove(&lease.key);
+                table.leases.remove(&lease.key);
+                table.wake_by(self.clock.now());
                 self.returns.push(lease);
-                self.wake_by(self.clock.now());
             }
         }
     }
 
     pub(super) fn rest(&mut self) {
-        if self.leases.is_empty()
+        if self.table.lock().leases.is_empty()
             && self.returns.is_empty()
             && let Some(line) = &mut self.line
         {
@@ -60,16 +61,7 @@ impl Keeper {
         {
             self.line = Some(beaten.line);
         }
-        let held: Vec<LeaseKey> = self
-            .leases
-            .values()
-            .filter(|lease| lease.kept.status.check().is_ok())
-            .flat_map(|lease| {
-                lease.kept.status.lose(LeaseLost::Released);
-                [Some(lease.kept.key.clone()), lease.kept.resource.clone()]
-            })
-            .flatten()
-            .collect();
+        let held = self.lose_all();
         let given_back = match &mut self.line {
             _ if held.is_empty() => true,
             Some(line) => {
@@ -83,12 +75,26 @@ impl Keeper {
         }
         std::process::exit(EXIT_CODE);
     }
+
+    /// Ends the belief in every lease that is held; answers their keys.
+    fn lose_all(&self) -> Vec<LeaseKey> {
+        let table = self.table.lock();
+        let held = table.leases.values();
+        held.filter(|lease| lease.kept.status.check().is_ok())
+            .flat_map(|lease| {
+                lease.kept.status.lose(LeaseLost::Released);
+                [Some(lease.kept.key.clone()), lease.kept.resource.clone()]
+            })
+            .flatten()
+            .collect()
+    }
 }
 
 async fn give_back_all(line: &mut Line, keys: &[LeaseKey]) -> Result<(), StoreError> {
     line.connect_within(EXIT_PATIENCE).await?;
     for keys in keys.chunks(MAX_BATCH) {
         line.renewer.release(keys).await?;
+        line.renewer.tell(keys).await?;
     }
     Ok(())
 }

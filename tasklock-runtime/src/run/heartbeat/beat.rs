@@ -146,11 +146,13 @@ async fn give_back(
         let is_ours =
             |key: &LeaseKey| !is_back(key) && rows.iter().any(|row| row.is_held_under(key));
         let before = returns.len();
+        // First those who wait for this call, then those who wait for the names.
         for lease in returns.extract_if(..chunk, |lease| !is_ours(&lease.key)) {
             if let Some(done) = lease.done {
                 let _ = done.send(());
             }
         }
+        bounded(call, "tell who waits for leases", line.renewer.tell(&keys)).await?;
         if returns.len() == before {
             break;
         }

@@ -19,9 +19,10 @@ impl Heartbeat {
 
 impl Keeper {
     pub(super) fn settled(&mut self) {
-        if self.in_flight.is_none() && self.clock.now() < self.wake_at {
+        let wake_at = self.table.lock().wake_at;
+        if self.in_flight.is_none() && self.clock.now() < wake_at {
             for done in self.settling.drain(..) {
-                let _ = done.send(self.wake_at);
+                let _ = done.send(wake_at);
             }
         }
     }

@@ -1,20 +1,20 @@
 //! The heartbeat thread's loop: when to beat, when a deadline has passed, what to do then.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::beat::{Beaten, Returns, beat};
-use super::lease::{ABORT_PATIENCE, Lease};
+use super::lease::{ABORT_PATIENCE, Mourned};
 use super::line::Line;
-use super::{Command, Kept, Return};
-use crate::lease::{Clock, LeaseKey, LeaseLost, Moment, RenewError, RenewRequest};
+use super::table::Shared;
+use super::{Command, Return};
+use crate::lease::{Clock, Moment, RenewRequest};
 use crate::store::Renewer;
 
 /// Timers stand still in suspend: look at the clock at least this often while a lease is held.
@@ -22,6 +22,8 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How long the first connection may take, before there is a lease to renew.
 const FIRST_CONNECT: Duration = Duration::from_secs(1);
 
+/// How many commands are obeyed before it is looked what is due.
+const AT_ONCE: usize = 500;
 /// How long a beat may take that renews nothing.
 const LONGEST_CALL: Duration = Duration::from_secs(5);
 /// When a lease that could not be given back is tried again.
@@ -33,9 +35,7 @@ pub(super) struct Keeper {
     pub(super) clock: Arc<dyn Clock>,
     commands: mpsc::UnboundedReceiver<Command>,
     requests: mpsc::UnboundedReceiver<RenewRequest>,
-    /// By acquisition: a job that was lost and taken again here has two, and a store that lost its last
-    /// commits may give the same fence out twice.
-    pub(super) leases: HashMap<LeaseKey, Lease>,
+    pub(super) table: Arc<Shared>,
     /// The connection, when no beat has it.
     pub(super) line: Option<Line>,
     pub(super) in_flight: Option<InFlight>,
@@ -45,14 +45,12 @@ pub(super) struct Keeper {
     pub(super) return_again: Moment,
     /// Set when the process is about to end: nothing is claimed any more.
     pub(super) leaving: CancellationToken,
-    /// Nothing is to be done before this.
-    pub(super) wake_at: Moment,
     /// Beats without an answer, in a row.
     failures: u32,
     failing: bool,
     /// Tests that have moved the clock.
     #[cfg(any(test, feature = "testing"))]
-    pub(super) settling: Vec<oneshot::Sender<Moment>>,
+    pub(super) settling: Vec<tokio::sync::oneshot::Sender<Moment>>,
 }
 
 impl Keeper {
@@ -61,19 +59,19 @@ impl Keeper {
         clock: Arc<dyn Clock>,
         commands: mpsc::UnboundedReceiver<Command>,
         requests: mpsc::UnboundedReceiver<RenewRequest>,
+        table: Arc<Shared>,
         leaving: CancellationToken,
     ) -> Self {
         Self {
             clock,
             commands,
             requests,
-            leases: HashMap::new(),
+            table,
             line: Some(Line::new(renewer)),
             in_flight: None,
             returns: Vec::new(),
             return_again: Moment::from_nanos(0),
             leaving,
-            wake_at: Moment::from_nanos(u64::MAX),
             failures: 0,
             failing: false,
             #[cfg(any(test, feature = "testing"))]
@@ -87,24 +85,31 @@ impl Keeper {
         {
             line.reset();
         }
+        let mut heard = Vec::new();
+        let mut stopping = false;
         loop {
             let nap = self.nap();
             tokio::select! {
                 biased;
                 beaten = landed(&mut self.in_flight) => self.settle(beaten),
                 () = sleep(nap) => {}
-                command = self.commands.recv() => match command {
-                    Some(Command::Keep(kept)) => self.keep(kept),
-                    Some(Command::Forget(key, done)) => self.forget(&key, done),
-                    Some(Command::GiveBack(lease)) => self.give_back(lease),
-                    Some(Command::Rest) => self.rest(),
-                    #[cfg(any(test, feature = "testing"))]
-                    Some(Command::Settle(done)) => self.settling.push(done),
-                    Some(Command::Stop) | None => break,
-                },
+                heard = self.commands.recv_many(&mut heard, AT_ONCE) => {
+                    if heard == 0 {
+                        break;
+                    }
+                }
                 Some(request) = self.requests.recv() => self.ask(request),
+                () = self.table.earlier.notified() => {}
             }
-            if self.clock.now() >= self.wake_at {
+            // All that has come by now: what several give back goes in one statement.
+            for command in heard.drain(..) {
+                stopping |= self.obey(command);
+            }
+            if stopping {
+                break;
+            }
+            let wake_at = self.table.lock().wake_at;
+            if self.clock.now() >= wake_at {
                 self.tick().await;
             }
             #[cfg(any(test, feature = "testing"))]
@@ -118,76 +123,29 @@ impl Keeper {
     }
 
     fn nap(&self) -> Duration {
-        let left = self.wake_at.since(self.clock.now());
-        if self.leases.is_empty() {
+        let table = self.table.lock();
+        let left = table.wake_at.since(self.clock.now());
+        if table.leases.is_empty() {
             left
         } else {
             left.min(LOOK_AGAIN)
         }
     }
 
-    fn keep(&mut self, kept: Kept) {
-        let lease = Lease::new(kept);
-        let deadline = lease.kept.status.deadline().unwrap_or(lease.next_beat);
-        self.wake_by(lease.next_beat.min(deadline));
-        self.leases.insert(lease.kept.key.clone(), lease);
-    }
-
-    fn forget(&mut self, key: &LeaseKey, done: oneshot::Sender<()>) {
-        match self.leases.get_mut(key) {
-            Some(lease) if lease.beating => lease.forget = Some(done),
-            _ => {
-                self.leases.remove(key);
-                let _ = done.send(());
-            }
-        }
-    }
-
-    fn ask(&mut self, request: RenewRequest) {
-        let now = self.clock.now();
-        match self.leases.get_mut(&request.key) {
-            Some(lease) => {
-                lease.next_beat = now;
-                lease.asked.push(request.reply);
-                self.wake_by(now);
-            }
-            None => {
-                let ended = RenewError::Unconfirmed("the run has ended".into());
-                let _ = request.reply.send(Err(ended));
-            }
-        }
-    }
-
-    pub(super) fn wake_by(&mut self, at: Moment) {
-        self.wake_at = self.wake_at.min(at);
+    pub(super) fn wake_by(&self, at: Moment) {
+        self.table.lock().wake_by(at);
     }
 
     /// Records losses, starts a beat if one is due, and finds out when to wake next.
     async fn tick(&mut self) {
         let now = self.clock.now();
-        self.wake_at = Moment::from_nanos(u64::MAX);
-        let mut due = false;
-        let mut exits = false;
-        let mut wake = Moment::from_nanos(u64::MAX);
-        for lease in self.leases.values_mut() {
-            match lease.kept.status.deadline() {
-                Some(deadline) => {
-                    wake = wake.min(deadline);
-                    // While a beat is under way the next one waits: `settle` wakes the loop.
-                    if self.line.is_some() {
-                        wake = wake.min(lease.next_beat);
-                        due |= lease.next_beat <= now;
-                    }
-                }
-                None => {
-                    exits |= lease.mourn(now);
-                    if !lease.warned {
-                        wake = wake.min(now + ABORT_PATIENCE);
-                    }
-                }
-            }
-        }
-        if exits {
+        let Seen {
+            due,
+            mourned,
+            mut wake,
+        } = self.look_at_all(now);
+        mourned.iter().for_each(Mourned::say);
+        if mourned.iter().any(|mourned| mourned.exits) {
             self.exit().await;
         }
         // What has expired by now needs no giving back: whoever waits is told by the drop.
@@ -204,23 +162,53 @@ impl Keeper {
         self.wake_by(wake);
     }
 
+    /// Records losses, and sees what is to be done.
+    fn look_at_all(&self, now: Moment) -> Seen {
+        let mut due = false;
+        let mut mourned = Vec::new();
+        let mut wake = Moment::from_nanos(u64::MAX);
+        let mut table = self.table.lock();
+        table.wake_at = Moment::from_nanos(u64::MAX);
+        for lease in table.leases.values_mut() {
+            match lease.kept.status.deadline() {
+                Some(deadline) => {
+                    wake = wake.min(deadline);
+                    // While a beat is under way the next one waits: `settle` wakes the loop.
+                    if self.line.is_some() {
+                        wake = wake.min(lease.next_beat);
+                        due |= lease.next_beat <= now;
+                    }
+                }
+                None => {
+                    mourned.extend(lease.mourn(now));
+                    if !lease.warned {
+                        wake = wake.min(now + ABORT_PATIENCE);
+                    }
+                }
+            }
+        }
+        Seen { due, mourned, wake }
+    }
+
     fn start_beat(&mut self, line: Line, now: Moment) {
         // Once a call was too short for a lease, it beats apart from those of much shorter ttl: one of
         // these, on a store that is slow for it, would else take all the others with it.
-        let lead = self
+        let mut table = self.table.lock();
+        let lead = table
             .leases
             .values()
             .filter(|lease| lease.next_beat <= now && lease.kept.status.check().is_ok())
             .min_by_key(|lease| lease.next_beat)
             .map(|lease| (lease.kept.ttl, lease.failed));
         if lead.is_none() && self.returns.is_empty() {
+            drop(table);
             self.line = Some(line);
             return;
         }
         let (ttl, apart) = lead.unwrap_or((Duration::MAX, false));
         let mut members = Vec::new();
         let mut call = Duration::MAX;
-        for lease in self.leases.values_mut() {
+        for lease in table.leases.values_mut() {
             if (apart && lease.kept.ttl < ttl / 2) || (lease.failed && ttl < lease.kept.ttl / 2) {
                 continue;
             }
@@ -231,7 +219,9 @@ impl Keeper {
         }
         let call = call.min(LONGEST_CALL);
         // Whatever is given back, the next renewal of any lease must not wait for long.
-        let shortest = self.leases.values().map(|lease| lease.kept.ttl / 8).min();
+        let ttls = table.leases.values().map(|lease| lease.kept.ttl / 8);
+        let shortest = ttls.min();
+        drop(table);
         let returns = Returns {
             leases: std::mem::take(&mut self.returns),
             call: shortest.map_or(call, |shortest| call.min(shortest)),
@@ -245,16 +235,17 @@ impl Keeper {
         self.line = Some(beaten.line);
         self.note(beaten.failure.as_ref());
         let now = self.clock.now();
+        let mut table = self.table.lock();
         for (key, verdict) in beaten.verdicts {
-            let Some(lease) = self.leases.get_mut(&key) else {
+            let Some(lease) = table.leases.get_mut(&key) else {
                 continue;
             };
             lease.settle(verdict, beaten.failure.as_ref(), beaten.started);
             if let Some(done) = lease.forget.take() {
-                self.leases.remove(&key);
+                table.leases.remove(&key);
                 let _ = done.send(());
             } else if let Some(give_back) = lease.give_back.take() {
-                self.leases.remove(&key);
+                table.leases.remove(&key);
                 self.returns.push(give_back);
             }
         }
@@ -263,7 +254,7 @@ impl Keeper {
             self.returns.extend(beaten.returns);
             self.return_again = now + RETURN_AGAIN;
         }
-        self.wake_by(now);
+        table.wake_by(now);
     }
 
     /// One line when the trouble begins, one when it is over. A single failure is none: on SQLite another
@@ -276,8 +267,9 @@ impl Keeper {
         match failure {
             Some(error) if self.failures == 2 => {
                 self.failing = true;
+                let leases = self.table.lock().leases.len();
                 tracing::warn!(
-                    leases = self.leases.len(),
+                    leases,
                     "heartbeats fail; the leases are held up to their deadlines, trying again: {error}"
                 );
             }
@@ -291,12 +283,19 @@ impl Keeper {
     }
 }
 
-/// Only in case the thread panics: whoever still holds a lease must not go on believing.
+/// What a look at all leases has shown.
+struct Seen {
+    /// A beat is due.
+    due: bool,
+    /// Losses to be told.
+    mourned: Vec<Mourned>,
+    /// When the next of them is due, or lost.
+    wake: Moment,
+}
+
 impl Drop for Keeper {
     fn drop(&mut self) {
-        for lease in self.leases.values() {
-            lease.kept.status.lose(LeaseLost::StoreUnreachable);
-        }
+        self.table.close();
     }
 }
 

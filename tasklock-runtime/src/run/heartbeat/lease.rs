@@ -101,46 +101,80 @@ impl Lease {
         }
     }
 
-    /// Sees to a lease that is lost; answers whether the process is to end.
-    pub(super) fn mourn(&mut self, now: Moment) -> bool {
-        let Err(lost) = self.kept.status.check() else {
-            return false;
-        };
-        let (task, job, fence) = (&*self.kept.task, self.kept.key.job, self.kept.key.fence);
+    /// Sees to a lease that is lost; answers what is to be said of it, by whoever has not locked the table.
+    pub(super) fn mourn(&mut self, now: Moment) -> Option<Mourned> {
+        let lost = self.kept.status.check().err()?;
         for answer in self.asked.drain(..) {
             let _ = answer.send(Err(RenewError::Lost(lost)));
         }
-        match self.lost_at {
+        let exits = match self.lost_at {
             // Given up by the run itself, which ends or has ended: there is nobody to be told.
-            _ if lost == LeaseLost::Released => self.warned = true,
+            _ if lost == LeaseLost::Released => {
+                self.warned = true;
+                return None;
+            }
             None => {
                 self.lost_at = Some(now);
-                if self.kept.on_lost == OnLost::Exit {
-                    tracing::error!(
-                        task,
-                        job,
-                        fence,
-                        "{lost}; on_lost = \"exit\" ends the process"
-                    );
-                    return true;
+                if self.kept.on_lost != OnLost::Exit {
+                    return None;
                 }
+                true
             }
             Some(lost_at) if !self.warned && now.since(lost_at) >= ABORT_PATIENCE => {
                 self.warned = true;
-                if self.kept.on_lost == OnLost::Abort {
-                    tracing::warn!(
-                        task,
-                        job,
-                        fence,
-                        reason = lost.as_str(),
-                        "the lease was lost, but the handler blocks its thread and cannot be dropped: \
-                         it goes on beside a new owner until its next await point"
-                    );
+                if self.kept.on_lost != OnLost::Abort {
+                    return None;
                 }
+                false
             }
-            Some(_) => {}
+            Some(_) => return None,
+        };
+        Some(Mourned {
+            task: Arc::clone(&self.kept.task),
+            job: self.kept.key.job,
+            fence: self.kept.key.fence,
+            lost,
+            exits,
+        })
+    }
+}
+
+/// A loss that is told.
+pub(super) struct Mourned {
+    task: Arc<str>,
+    job: i64,
+    fence: i64,
+    lost: LeaseLost,
+    /// It ends the process.
+    pub(super) exits: bool,
+}
+
+impl Mourned {
+    pub(super) fn say(&self) {
+        let Self {
+            task,
+            job,
+            fence,
+            lost,
+            exits,
+        } = self;
+        if *exits {
+            tracing::error!(
+                task = &**task,
+                job,
+                fence,
+                "{lost}; on_lost = \"exit\" ends the process"
+            );
+        } else {
+            tracing::warn!(
+                task = &**task,
+                job,
+                fence,
+                reason = lost.as_str(),
+                "the lease was lost, but the handler blocks its thread and cannot be dropped: \
+                 it goes on beside a new owner until its next await point"
+            );
         }
-        false
     }
 }
 

@@ -1,9 +1,9 @@
 //! The renewal of every lease that this process holds.
 //!
-//! One operating-system thread, with a current-thread runtime and a connection of its own. It is told
-//! of a claim the moment the claim is granted, and of its end *before* the end is written: then no
-//! renewal of this lease is under way any more, nor will there be one (the thread answers a
-//! `forget` only after a batch that carries the lease has come back). Everything in between is its
+//! One operating-system thread, with a current-thread runtime and a connection of its own. A lease is put into
+//! its table (`table.rs`) the moment the claim is granted, and taken out *before* the end is written: then no
+//! renewal of this lease is under way any more, nor will there be one (whoever takes it out while a batch
+//! carries it waits until that has come back). Everything in between is the thread's
 //! alone: it is the one writer that extends deadlines.
 //!
 //! # A beat
@@ -47,10 +47,13 @@ mod back;
 mod beat;
 #[cfg(any(test, feature = "testing"))]
 mod by_hand;
+mod commands;
 mod keeper;
 mod lease;
 mod line;
+mod table;
 
+use std::fmt;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -65,6 +68,7 @@ use crate::lease::{
 use crate::store::Renewer;
 use crate::task::{OnLost, Renew};
 use keeper::Keeper;
+use table::Shared;
 
 /// A lease to keep alive.
 #[derive(Debug)]
@@ -85,8 +89,6 @@ pub(crate) struct Kept {
 
 #[derive(Debug)]
 enum Command {
-    Keep(Kept),
-    Forget(LeaseKey, oneshot::Sender<()>),
     GiveBack(Return),
     /// Closes the connection, if nothing is kept.
     Rest,
@@ -106,21 +108,27 @@ struct Return {
 }
 
 /// A lease in the thread's hands.
-#[derive(Debug)]
 #[must_use = "the lease is lost with it"]
 pub(crate) struct Keeping {
     commands: mpsc::UnboundedSender<Command>,
+    table: Arc<Shared>,
     key: LeaseKey,
     status: Arc<LeaseStatus>,
     forgotten: bool,
 }
 
 impl Keeping {
+    /// Whether a renewal of it is under way.
+    pub(crate) fn is_beating(&self) -> bool {
+        self.table.is_beating(&self.key)
+    }
+
     /// Renews this lease no more; when this returns, no renewal of it is under way.
     pub(crate) async fn forget(&mut self) {
-        let forgotten = self.tell();
-        // An error means that the thread is gone, and its renewals with it.
-        let _ = forgotten.await;
+        if let Some(forgotten) = self.table.forget(&self.key) {
+            // An error means that the thread is gone, and its renewals with it.
+            let _ = forgotten.await;
+        }
         self.forgotten = true;
     }
 
@@ -138,12 +146,6 @@ impl Keeping {
             .is_ok();
         returned
     }
-
-    fn tell(&self) -> oneshot::Receiver<()> {
-        let (done, forgotten) = oneshot::channel();
-        let _ = self.commands.send(Command::Forget(self.key.clone(), done));
-        forgotten
-    }
 }
 
 /// Where the run was dropped before its end.
@@ -151,15 +153,15 @@ impl Drop for Keeping {
     fn drop(&mut self) {
         if !self.forgotten {
             self.status.lose(LeaseLost::Released);
-            drop(self.tell());
+            drop(self.table.forget(&self.key));
         }
     }
 }
 
 /// The thread's handle.
-#[derive(Debug)]
 pub(crate) struct Heartbeat {
     commands: mpsc::UnboundedSender<Command>,
+    table: Arc<Shared>,
     renewals: mpsc::UnboundedSender<RenewRequest>,
     leaving: CancellationToken,
     thread: Option<JoinHandle<()>>,
@@ -179,13 +181,16 @@ impl Heartbeat {
             .build()
             .map_err(failed)?;
         let leaving = CancellationToken::new();
-        let keeper = Keeper::new(renewer, clock, inbox, requests, leaving.clone());
+        let table = Arc::new(Shared::new());
+        let shared = Arc::clone(&table);
+        let keeper = Keeper::new(renewer, clock, inbox, requests, shared, leaving.clone());
         let thread = std::thread::Builder::new()
             .name("tasklock-heartbeat".into())
             .spawn(move || runtime.block_on(keeper.run()))
             .map_err(failed)?;
         Ok(Self {
             commands,
+            table,
             renewals,
             leaving,
             thread: Some(thread),
@@ -196,14 +201,12 @@ impl Heartbeat {
     pub(crate) fn keep(&self, kept: Kept) -> Keeping {
         let keeping = Keeping {
             commands: self.commands.clone(),
+            table: Arc::clone(&self.table),
             key: kept.key.clone(),
             status: Arc::clone(&kept.status),
             forgotten: false,
         };
-        if self.commands.send(Command::Keep(kept)).is_err() {
-            // Nobody would renew it, or tell its handler.
-            keeping.status.lose(LeaseLost::StoreUnreachable);
-        }
+        self.table.keep(kept);
         keeping
     }
 
@@ -237,6 +240,12 @@ impl Heartbeat {
         {
             tracing::error!("the heartbeat thread had panicked: its leases were marked lost");
         }
+    }
+}
+
+impl fmt::Debug for Heartbeat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Heartbeat")
     }
 }
 

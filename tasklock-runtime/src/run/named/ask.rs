@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tasklock_grammar::Timing;
-use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use super::acquisitions::Told;
 use super::guard::Held;
-use super::{CALL, LeaseGuard, LeaseRequest};
+use super::{LeaseGuard, LeaseRequest};
 use crate::error::{Error, StoreError};
 use crate::lease::{
     Anchor, Completing, ContextParts, LeaseContext, LeaseKey, LeaseStatus, Moment, OwnerToken,
@@ -17,7 +17,7 @@ use crate::lease::{
 };
 use crate::run::heart::Heart;
 use crate::run::heartbeat::{Heartbeat, Kept};
-use crate::store::{Acquire, Acquired, Finish, Store};
+use crate::store::{Acquire, Acquired, Finish};
 use crate::task::{OnLost, Renew};
 
 impl LeaseRequest {
@@ -28,48 +28,35 @@ impl LeaseRequest {
         ticket: Option<&OwnerToken>,
         call: Duration,
     ) -> Result<Result<LeaseGuard, Duration>, Error> {
-        let store = self.heart.store();
         let heartbeat = self.heart.beat()?;
-        let wanted = Acquire {
+        let wanted = || Acquire {
             name: self.name.clone(),
             owner: OwnerToken::fresh(),
             worker: self.worker.clone(),
             ttl: timing.ttl,
             ticket: ticket.cloned(),
         };
-        // Whoever waits for its turn has sent nothing, and leaves nothing.
-        let asking = async {
-            let _turn = self.heart.acquiring().await;
-            heartbeat.stays().await;
-            let doubt = Doubt::new(store, &wanted.owner);
-            let sent = self.heart.clock().now();
-            let answer = store.acquire(std::slice::from_ref(&wanted)).await;
-            answer.map(|answer| (answer, sent, doubt))
+        let asking = self.heart.acquire(&heartbeat, wanted);
+        let Ok(told) = timeout(call, asking).await else {
+            let store = self.heart.store().name();
+            return Err(StoreError::no_answer(store, "acquire a lease", call).into());
         };
-        let (answer, sent, doubt) = match timeout(call, asking).await {
-            Ok(answer) => answer?,
-            Err(_) => {
-                return Err(StoreError::no_answer(store.name(), "acquire a lease", call).into());
-            }
-        };
-        match answer.into_iter().next() {
-            Some(Acquired::Granted(key)) => {
+        let Told {
+            acquired,
+            sent,
+            mut doubt,
+        } = told?;
+        match acquired {
+            Acquired::Granted(key) => {
                 let guard = self.grant(key, timing, sent, heartbeat);
-                doubt.resolved();
+                doubt.resolve();
                 if guard.check().is_err() {
                     // It came too late to be trusted: dropping it gives it back.
                     return Ok(Err(Duration::ZERO));
                 }
                 Ok(Ok(guard))
             }
-            Some(Acquired::Held(left)) => {
-                doubt.resolved();
-                Ok(Err(left))
-            }
-            None => {
-                doubt.resolved();
-                Ok(Err(Duration::ZERO))
-            }
+            Acquired::Held(left) => Ok(Err(left)),
         }
     }
 
@@ -135,39 +122,5 @@ impl LeaseRequest {
         let run = self.run.as_ref().map(LeaseContext::parts);
         let run = run.map(|run| run.anchors.clone()).unwrap_or_default();
         std::iter::once(own).chain(run).collect()
-    }
-}
-
-/// An acquisition whose answer is not known: what it may have taken is given back, if a runtime is there to do it.
-struct Doubt {
-    store: Arc<dyn Store>,
-    owner: Option<OwnerToken>,
-    /// It may be dropped anywhere.
-    runtime: Option<Handle>,
-}
-
-impl Doubt {
-    fn new(store: &Arc<dyn Store>, owner: &OwnerToken) -> Self {
-        Self {
-            store: Arc::clone(store),
-            owner: Some(owner.clone()),
-            runtime: Handle::try_current().ok(),
-        }
-    }
-
-    fn resolved(mut self) {
-        self.owner = None;
-    }
-}
-
-impl Drop for Doubt {
-    fn drop(&mut self) {
-        let (Some(owner), Some(runtime)) = (self.owner.take(), self.runtime.take()) else {
-            return;
-        };
-        let store = Arc::clone(&self.store);
-        runtime.spawn(async move {
-            let _ = timeout(CALL, store.abandon(&owner)).await;
-        });
     }
 }

@@ -2,18 +2,20 @@
 //!
 //! # Who writes what
 //!
-//! An acquisition sends one statement with a fresh token, and learns at once whether it holds the name. From the
-//! answer on, without an await in between, the heartbeat has the lease, in the same batches as those of the
+//! An acquisition goes to the store with a fresh token, in one call with those that other callers make meanwhile
+//! ([`acquisitions`]), and learns whether it holds the name. From the moment at which its caller has the
+//! answer, without an await in between, the heartbeat has the lease, in the same batches as those of the
 //! process's runs. The **guard** owns it. When its last clone goes, the belief ends first (whoever still has the
 //! context sees it lost), then the heartbeat lets go of it and gives it back, over its own connection: so a guard
-//! may be dropped anywhere, also where no runtime and no pool is left.
+//! may be dropped anywhere, also where no runtime and no pool is left. What is given back while the connection is busy goes
+//! back together, in the next statement; whoever waits for one of the names is told after that.
 //!
 //! # What a dropped future leaves behind
 //!
 //! | dropped | what is left | who mends it |
 //! | --- | --- | --- |
-//! | before the statement was sent | nothing | |
-//! | while its answer is awaited | perhaps a row of a token nobody works under | given back by token, if a runtime is there to do it; else its expiry. It is never renewed |
+//! | before it was sent | nothing | |
+//! | while its answer is awaited | perhaps a row of a token nobody works under | given back by token at the answer, if a runtime is there to do it; else its expiry. It is never renewed |
 //! | after it | a guard, in the caller's hands or dropped with the future | its drop gives it back |
 //!
 //! # Waiting
@@ -30,7 +32,9 @@
 //! `LeaseContext::lock` acquires for a run: the guard's belief ends with the run's, whatever else becomes of it,
 //! and its guarded commits look at the rows of both.
 
+mod acquisitions;
 mod ask;
+mod doubt;
 mod guard;
 mod lock;
 mod wait;
@@ -45,6 +49,7 @@ use tokio_util::sync::CancellationToken;
 use super::heart::Heart;
 use crate::error::Error;
 use crate::lease::LeaseContext;
+pub(super) use acquisitions::Acquisitions;
 pub use guard::LeaseGuard;
 pub use lock::LockError;
 pub(super) use waiting::Waiting;

@@ -16,6 +16,8 @@ use crate::run::heart::Heart;
 const POLL: Duration = Duration::from_secs(1);
 /// The shortest, and what it doubles from where the lease may be free and yet cannot be had.
 const LEAST: Duration = Duration::from_millis(25);
+/// How long an answer is waited for at least, however short the wait for the name may be.
+const ANSWER: Duration = Duration::from_millis(100);
 /// How long somebody listens after the last one has waited.
 const LINGERS: Duration = Duration::from_secs(5);
 /// The longest wait that can be counted.
@@ -45,7 +47,7 @@ impl LeaseRequest {
         let mut pause = LEAST;
         loop {
             ticket.place.forget_news();
-            let call = CALL.min((end - Instant::now()).max(LEAST));
+            let call = CALL.min((end - Instant::now()).max(ANSWER));
             let left = match self.ask(&timing, Some(&ticket.token), call).await {
                 Ok(Ok(guard)) => {
                     ticket.stands = false;
@@ -154,7 +156,7 @@ impl Drop for Ticket {
         let (name, token) = (std::mem::take(&mut self.name), self.token.clone());
         runtime.spawn(async move {
             let leaving = async {
-                let _turn = heart.acquiring().await;
+                let _turn = heart.leaving().await;
                 heart.store().leave(&name, &token).await
             };
             let _ = timeout(CALL, leaving).await;

@@ -27,6 +27,7 @@ impl Memory {
             limit: 0,
             suspects: 1,
             sweep: false,
+            quick: false,
         });
         let wait = found.wait?;
         let at = found.now.saturating_add(micros(wait));

@@ -228,5 +228,10 @@ impl Renewer for Memory {
         ready(self.release_now(keys))
     }
 
+    /// All who wait look at each change.
+    fn tell<'a>(&'a mut self, _: &'a [LeaseKey]) -> StoreFuture<'a, ()> {
+        ready(())
+    }
+
     fn reset(&mut self) {}
 }

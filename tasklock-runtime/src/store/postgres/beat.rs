@@ -81,33 +81,33 @@ impl Beat for Statements {
         rows.iter().map(job_row).collect()
     }
 
-    /// Gives leases back, and tells other workers.
+    /// One statement, without a transaction of its own where READ COMMITTED is known to be the default.
     async fn release(
         &self,
         connection: &mut PgConnection,
+        default: Option<Default>,
         keys: &[LeaseKey],
     ) -> Result<Vec<i64>, sqlx::Error> {
         let keys = Keys::of(keys.iter());
-        let jobs = keys.jobs.clone();
-        let mut tx = connection.begin_with(BEGIN).await?;
-        let released: Vec<(i64, bool)> = sqlx::query_as(&self.release)
+        let release = sqlx::query_scalar(&self.release)
             .bind(keys.jobs)
             .bind(keys.fences)
             .bind(keys.owners)
-            .fetch_all(&mut *tx)
-            .await?;
-        let is_job = released.iter().any(|(_, named)| !named);
-        let released: Vec<i64> = released.into_iter().map(|(id, _)| id).collect();
-        sqlx::query(&self.drop_beats)
-            .bind(&released)
-            .execute(&mut *tx)
-            .await?;
-        if is_job {
-            announce(&mut tx, self).await?;
+            .bind(&self.channel);
+        match default {
+            Some(Default::ReadCommitted) => release.fetch_all(connection).await,
+            Some(Default::Stricter) | None => {
+                let mut tx = connection.begin_with(BEGIN).await?;
+                let released = release.fetch_all(&mut *tx).await?;
+                tx.commit().await?;
+                Ok(released)
+            }
         }
-        tx.commit().await?;
-        self.free(connection, &jobs).await;
-        Ok(released)
+    }
+
+    async fn tell(&self, connection: &mut PgConnection, keys: &[LeaseKey]) {
+        let jobs: Vec<i64> = keys.iter().map(|key| key.job).collect();
+        self.free_awaited(connection, &jobs).await;
     }
 }
 

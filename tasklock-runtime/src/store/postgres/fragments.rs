@@ -38,13 +38,13 @@ const EXPIRED: &str = "j.state = 'running' AND j.lock_until < statement_timestam
       AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h
           WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= statement_timestamp())";
 
-/// What a claim says of a row.
+/// What a claim says of a row. Instants as they are: to make numbers of them takes the server as long as to find the row.
 const CLAIMED: &str = "j.id, j.task, j.fence, j.attempt, greatest(j.crashes, 0) AS crashes,
     greatest(j.refusals, 0) AS refusals, j.payload, j.unique_key IS NOT DISTINCT FROM '' AS standing,
-    {to_cancel} AS to_cancel, {due} AS due_at, j.resource, {ranked} AS rank, {now} AS now";
+    {to_cancel} AS to_cancel, j.due_at, j.priority, j.resource, clock_timestamp() AS now";
 
 /// How the row `j` becomes the lease of `k`.
-const ACQUIRED: &str = "state = 'running', lock_owner = k.owner, lock_worker = $4,
+const ACQUIRED: &str = "state = 'running', lock_owner = k.owner, lock_worker = k.worker,
     lock_until = clock_timestamp() + k.ttl * interval '1 microsecond',
     fence = greatest(j.fence + 1, nextval('{s}{p}lease_fence')), attempt = 1, crashes = 0,
     claimed_at = clock_timestamp(), cancelled_at = NULL, prune_at = NULL";
@@ -183,12 +183,6 @@ impl Fragments {
                 "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint".to_owned(),
             ),
             ("{due}", micros("j.due_at")),
-            (
-                "{ranked}",
-                micros(
-                    "(least(greatest(j.due_at, {first}), {last}) - j.priority * interval '1 second')",
-                ),
-            ),
             ("{waits}", micros("coalesce(j.due_at, j.parked_due)")),
             ("{until}", micros("greatest(j.lock_until, h.lock_until)")),
             ("{event}", micros("e.at")),
@@ -206,6 +200,7 @@ impl Fragments {
                 "s AS (
     DELETE FROM {s}{p}heartbeat h USING c
     WHERE h.job_id = c.id AND h.job_id = ANY(ARRAY(SELECT c.id FROM c)) AND h.fence >= c.fence
+      AND EXISTS (SELECT FROM {s}{p}heartbeat)
 )"
                 .to_owned(),
             ),

@@ -16,6 +16,20 @@ use crate::store::{Cancelled, Enqueued, Inserting, Job, JobQuery, NewJob, Pausab
 impl PgStore {
     pub(super) async fn enqueue_once(&self, jobs: &[NewJob]) -> Result<Vec<Enqueued>, sqlx::Error> {
         let mut connection = self.checkout().await?;
+        let mut batch = Batch::of(jobs);
+        // Where none has a key, and all fit into one statement.
+        let all = batch.plain_chunks().pop();
+        if let Some(all) = all.filter(|all| all.len() == jobs.len()) {
+            let columns = NewJobs::of(&batch.jobs_of(&all));
+            let ids: Vec<(i64,)> = columns
+                .bound(sqlx::query_as(&self.statements.enqueue_alone))
+                .bind(&self.statements.channel)
+                .fetch_all(&mut *connection)
+                .await?;
+            connection.done();
+            batch.note_plain(&all, ids);
+            return batch.done();
+        }
         let mut tx = connection.begin_with(BEGIN).await?;
         let enqueued = insert(&mut tx, &self.statements, jobs).await?;
         tx.commit().await?;
@@ -171,8 +185,12 @@ async fn insert(
 ) -> Result<Vec<Enqueued>, sqlx::Error> {
     let mut batch = Batch::of(jobs);
     for chunk in batch.plain_chunks() {
-        let new = write(connection, statements, &batch.jobs_of(&chunk)).await?;
-        batch.note_plain(&chunk, new);
+        let columns = NewJobs::of(&batch.jobs_of(&chunk));
+        let ids = columns
+            .bound(sqlx::query_as(&statements.enqueue_plain))
+            .fetch_all(&mut *connection)
+            .await?;
+        batch.note_plain(&chunk, ids);
     }
     for mut chunk in batch.keyed_chunks() {
         for _ in 0..TRIES {
@@ -203,16 +221,8 @@ async fn write(
     jobs: &[&NewJob],
 ) -> Result<Vec<Written>, sqlx::Error> {
     let columns = NewJobs::of(jobs);
-    sqlx::query_as(&statements.enqueue)
-        .bind(columns.tasks)
-        .bind(columns.payloads)
-        .bind(columns.priorities)
-        .bind(columns.keys)
-        .bind(columns.due_at)
-        .bind(columns.due_in)
-        .bind(columns.resources)
-        .fetch_all(connection)
-        .await
+    let written = columns.bound(sqlx::query_as(&statements.enqueue));
+    written.fetch_all(connection).await
 }
 
 /// What a transaction needs to know of the store.

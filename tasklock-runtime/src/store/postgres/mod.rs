@@ -1,6 +1,7 @@
 //! Leases in PostgreSQL.
 //!
-//! Connections of one process: a pool of at most four for claims and ends, one for the heartbeat, one
+//! Connections of one process: a pool of at most six (claims, ends, pruning; of clients two calls, two acquisitions and one
+//! that gives up a place at once), one for the heartbeat, one
 //! that listens. The listener is tested with an announcement of its own before it is relied on: a
 //! pooler in transaction mode accepts LISTEN, and delivers nothing.
 
@@ -10,6 +11,7 @@ mod fragments;
 mod guard;
 mod jobs;
 mod listen;
+mod micros;
 mod migrate;
 mod named;
 mod resources;

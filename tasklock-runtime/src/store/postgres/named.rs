@@ -1,9 +1,14 @@
-//! Acquiring named leases: one try.
+//! Acquiring named leases: one try, of many names.
+//!
+//! What is there and free, and what nobody waits for, is taken by one statement that waits for nobody: it is all that is
+//! sent, as a rule. For the rest comes the statement that also makes new names and places in the line; it waits where
+//! somebody else makes the same name in an open transaction. For what has expired then, as far as that one has seen, come the
+//! two of a takeover. Each is committed by itself: what it has granted stays granted, whatever becomes of the next one.
 
 use std::collections::HashMap;
 
-use sqlx::postgres::PgRow;
-use sqlx::{Connection, PgConnection};
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::{Connection, PgConnection, Postgres};
 
 use super::statements::{BEGIN, Statements};
 use super::{PgStore, column};
@@ -13,37 +18,118 @@ use crate::store::sql::Text;
 use crate::store::{Acquire, Acquired, span};
 use crate::task::micros;
 
-/// What a try has brought: leases by their names.
+/// What the tries of one call have brought.
 #[derive(Default)]
 pub(super) struct Tried {
-    pub(super) granted: HashMap<String, LeaseKey>,
-    /// For how long others have the rest, in microseconds.
+    /// The leases by their names. They are committed.
+    granted: HashMap<String, LeaseKey>,
+    /// Whether a try has failed.
+    failed: bool,
+}
+
+/// What a statement has found out of those that it did not grant.
+#[derive(Default)]
+struct Refused {
+    /// For how long others have them, in microseconds.
     held: HashMap<String, i64>,
-    /// Of the rest, what has expired, as far as is known: it takes a transaction to find out.
+    /// What has expired, as far as is known: it takes a transaction to find out.
     expired: Vec<String>,
+}
+
+impl Tried {
+    fn rest<'a>(&self, wanted: &'a [Acquire]) -> Vec<&'a Acquire> {
+        let is_left = |wanted: &&Acquire| !self.granted.contains_key(&wanted.name);
+        wanted.iter().filter(is_left).collect()
+    }
 }
 
 impl PgStore {
     pub(super) async fn acquire_once(
         &self,
         wanted: &[Acquire],
+        tried: &mut Tried,
     ) -> Result<Vec<Acquired>, sqlx::Error> {
-        let statements = &self.statements;
         let mut connection = self.checkout().await?;
         fault::at("claim begun");
-        let mut tried = statements.acquire(&mut connection, wanted).await?;
-        if !tried.expired.is_empty() {
-            let mut tx = connection.begin_with(BEGIN).await?;
-            statements.take_names(&mut tx, wanted, &mut tried).await?;
-            fault::at("claim to be committed");
-            tx.commit().await?;
-        }
+        let failed = std::mem::replace(&mut tried.failed, true);
+        let refused = self
+            .acquire_on(&mut connection, wanted, tried, failed)
+            .await?;
+        tried.failed = false;
         connection.done();
         let mut answer = |wanted: &Acquire| match tried.granted.remove(&wanted.name) {
             Some(key) => Acquired::Granted(key),
-            None => Acquired::Held(span(tried.held.get(&wanted.name).copied().unwrap_or(0))),
+            None => Acquired::Held(span(refused.held.get(&wanted.name).copied().unwrap_or(0))),
         };
         Ok(wanted.iter().map(&mut answer).collect())
+    }
+
+    async fn acquire_on(
+        &self,
+        connection: &mut PgConnection,
+        wanted: &[Acquire],
+        tried: &mut Tried,
+        failed: bool,
+    ) -> Result<Refused, sqlx::Error> {
+        let statements = &self.statements;
+        let mut plain = tried.rest(wanted);
+        plain.retain(|wanted| wanted.ticket.is_none());
+        if !plain.is_empty() && !failed {
+            let granted = statements.acquire_free(connection, &plain).await?;
+            tried.granted.extend(granted);
+        }
+        let rest = tried.rest(wanted);
+        if rest.is_empty() {
+            return Ok(Refused::default());
+        }
+        let (granted, mut refused) = if failed {
+            // Under a stricter default than READ COMMITTED one row that others change fails all of them.
+            let mut tx = connection.begin_with(BEGIN).await?;
+            let answer = statements.acquire(&mut tx, &rest).await?;
+            tx.commit().await?;
+            answer
+        } else {
+            statements.acquire(connection, &rest).await?
+        };
+        tried.granted.extend(granted);
+        self.look_again(connection, wanted, tried, &mut refused)
+            .await?;
+        if !refused.expired.is_empty() {
+            let mut tx = connection.begin_with(BEGIN).await?;
+            let taken = statements.take_names(&mut tx, wanted, &refused).await?;
+            fault::at("claim to be committed");
+            tx.commit().await?;
+            tried.granted.extend(taken);
+        }
+        Ok(refused)
+    }
+
+    /// Whoever stands in the line from now on looks whether the name has become free meanwhile: who gave it back has
+    /// looked into the line after that was committed, and perhaps before the place in it was.
+    async fn look_again(
+        &self,
+        connection: &mut PgConnection,
+        wanted: &[Acquire],
+        tried: &mut Tried,
+        refused: &mut Refused,
+    ) -> Result<(), sqlx::Error> {
+        let mut waiting = tried.rest(wanted);
+        waiting.retain(|wanted| wanted.ticket.is_some());
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<&str> = waiting.iter().map(|wanted| &*wanted.name).collect();
+        let free: Vec<String> = sqlx::query_scalar(&self.statements.names_free)
+            .bind(names)
+            .fetch_all(&mut *connection)
+            .await?;
+        waiting.retain(|wanted| free.contains(&wanted.name));
+        if !waiting.is_empty() {
+            let (granted, again) = self.statements.acquire(connection, &waiting).await?;
+            tried.granted.extend(granted);
+            refused.held.extend(again.held);
+        }
+        Ok(())
     }
 
     pub(super) async fn leave_once(
@@ -63,43 +149,56 @@ impl PgStore {
 }
 
 impl Statements {
+    /// What is free, and nobody waits for.
+    async fn acquire_free(
+        &self,
+        connection: &mut PgConnection,
+        wanted: &[&Acquire],
+    ) -> Result<HashMap<String, LeaseKey>, sqlx::Error> {
+        let rows = self.ask(&self.acquire_free, wanted);
+        keys(&rows.fetch_all(connection).await?)
+    }
+
     /// Everything but takeovers.
     async fn acquire(
         &self,
         connection: &mut PgConnection,
-        wanted: &[Acquire],
-    ) -> Result<Tried, sqlx::Error> {
-        let mut tried = Tried::default();
-        let Some(first) = wanted.first() else {
-            return Ok(tried);
-        };
-        let columns = Columns::of(wanted.iter());
+        wanted: &[&Acquire],
+    ) -> Result<(HashMap<String, LeaseKey>, Refused), sqlx::Error> {
         let tickets = wanted.iter().map(|wanted| wanted.ticket.as_ref());
         let tickets: Vec<Option<&str>> = tickets
             .map(|ticket| ticket.map(OwnerToken::as_str))
             .collect();
-        let rows = sqlx::query(&self.acquire)
-            .bind(columns.names)
-            .bind(columns.owners)
-            .bind(columns.ttls)
-            .bind(&first.worker)
-            .bind(tickets)
-            .fetch_all(connection)
-            .await?;
-        for row in &rows {
+        let rows = self.ask(&self.acquire, wanted).bind(tickets);
+        let (mut granted, mut refused) = (HashMap::new(), Refused::default());
+        for row in &rows.fetch_all(connection).await? {
             let name: String = column(row, "name")?;
             if column::<Option<i64>>(row, "id")?.is_some() {
-                tried.granted.insert(name, key(row)?);
+                granted.insert(name, key(row)?);
                 continue;
             }
             let left: Option<i64> = column(row, "left_us")?;
             let ahead: bool = column(row, "ahead")?;
             if left.is_some_and(|left| left <= 0) && !ahead {
-                tried.expired.push(name.clone());
+                refused.expired.push(name.clone());
             }
-            tried.held.insert(name, left.unwrap_or(0));
+            refused.held.insert(name, left.unwrap_or(0));
         }
-        Ok(tried)
+        Ok((granted, refused))
+    }
+
+    /// A statement with what is wanted, as one array a column.
+    fn ask<'a>(&self, statement: &Text, wanted: &[&'a Acquire]) -> Asking<'a> {
+        let wanted = wanted.iter();
+        let names: Vec<&str> = wanted.clone().map(|wanted| &*wanted.name).collect();
+        let owners: Vec<&str> = wanted.clone().map(|wanted| wanted.owner.as_str()).collect();
+        let ttls: Vec<i64> = wanted.clone().map(|wanted| micros(wanted.ttl)).collect();
+        let workers: Vec<&str> = wanted.map(|wanted| &*wanted.worker).collect();
+        sqlx::query(statement)
+            .bind(names)
+            .bind(owners)
+            .bind(ttls)
+            .bind(workers)
     }
 
     /// Takes what has expired, in two statements.
@@ -107,25 +206,22 @@ impl Statements {
         &self,
         connection: &mut PgConnection,
         wanted: &[Acquire],
-        tried: &mut Tried,
-    ) -> Result<(), sqlx::Error> {
+        refused: &Refused,
+    ) -> Result<HashMap<String, LeaseKey>, sqlx::Error> {
         let locked: Vec<i64> = sqlx::query_scalar(&self.lock_expired_names)
-            .bind(&tried.expired)
+            .bind(&refused.expired)
             .fetch_all(&mut *connection)
             .await?;
         if locked.is_empty() {
-            return Ok(());
+            return Ok(HashMap::new());
         }
-        let is_expired = |wanted: &&Acquire| tried.expired.contains(&wanted.name);
+        let is_expired = |wanted: &&Acquire| refused.expired.contains(&wanted.name);
         let expired: Vec<&Acquire> = wanted.iter().filter(is_expired).collect();
-        let taken = self.take(
-            connection,
-            &self.take_expired_names,
-            &expired,
-            More::Ids(locked),
-        );
-        tried.granted.extend(taken.await?);
-        let has_it = |wanted: &&Acquire| tried.granted.contains_key(&wanted.name);
+        let take = &self.take_expired_names;
+        let taken = self
+            .take(connection, take, &expired, More::Ids(locked))
+            .await?;
+        let has_it = |wanted: &&Acquire| taken.contains_key(&wanted.name);
         let tickets = expired.into_iter().filter(has_it);
         let tickets = tickets.filter_map(|wanted| wanted.ticket.as_ref());
         let tickets: Vec<&str> = tickets.map(OwnerToken::as_str).collect();
@@ -135,7 +231,7 @@ impl Statements {
                 .execute(connection)
                 .await?;
         }
-        Ok(())
+        Ok(taken)
     }
 
     /// Both, in the caller's transaction.
@@ -144,11 +240,12 @@ impl Statements {
         connection: &mut PgConnection,
         wanted: &[Acquire],
     ) -> Result<HashMap<String, LeaseKey>, sqlx::Error> {
-        let mut tried = self.acquire(connection, wanted).await?;
-        if !tried.expired.is_empty() {
-            self.take_names(connection, wanted, &mut tried).await?;
+        let all: Vec<&Acquire> = wanted.iter().collect();
+        let (mut granted, refused) = self.acquire(connection, &all).await?;
+        if !refused.expired.is_empty() {
+            granted.extend(self.take_names(connection, wanted, &refused).await?);
         }
-        Ok(tried.granted)
+        Ok(granted)
     }
 
     pub(super) async fn take(
@@ -158,25 +255,16 @@ impl Statements {
         wanted: &[&Acquire],
         more: More,
     ) -> Result<HashMap<String, LeaseKey>, sqlx::Error> {
-        let Some(first) = wanted.first() else {
-            return Ok(HashMap::new());
-        };
-        let columns = Columns::of(wanted.iter().copied());
-        let query = sqlx::query(statement)
-            .bind(columns.names)
-            .bind(columns.owners)
-            .bind(columns.ttls)
-            .bind(&first.worker);
+        let query = self.ask(statement, wanted);
         let query = match more {
             More::Ids(ids) => query.bind(ids),
             More::Before(owners) => query.bind(owners),
         };
-        let rows = query.fetch_all(connection).await?;
-        rows.iter()
-            .map(|row| Ok((column(row, "name")?, key(row)?)))
-            .collect()
+        keys(&query.fetch_all(connection).await?)
     }
 }
+
+type Asking<'a> = sqlx::query::Query<'a, Postgres, PgArguments>;
 
 /// What a statement wants to know besides.
 pub(super) enum More {
@@ -186,21 +274,10 @@ pub(super) enum More {
     Before(Vec<String>),
 }
 
-/// What is wanted, as one array a column.
-struct Columns<'a> {
-    names: Vec<&'a str>,
-    owners: Vec<&'a str>,
-    ttls: Vec<i64>,
-}
-
-impl<'a> Columns<'a> {
-    fn of(wanted: impl Iterator<Item = &'a Acquire> + Clone) -> Self {
-        Self {
-            names: wanted.clone().map(|wanted| &*wanted.name).collect(),
-            owners: wanted.clone().map(|wanted| wanted.owner.as_str()).collect(),
-            ttls: wanted.map(|wanted| micros(wanted.ttl)).collect(),
-        }
-    }
+/// The leases that were granted, by their names.
+fn keys(rows: &[PgRow]) -> Result<HashMap<String, LeaseKey>, sqlx::Error> {
+    let named = |row: &PgRow| Ok((column(row, "name")?, key(row)?));
+    rows.iter().map(named).collect()
 }
 
 fn key(row: &PgRow) -> Result<LeaseKey, sqlx::Error> {

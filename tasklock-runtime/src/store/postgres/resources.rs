@@ -105,7 +105,7 @@ impl Statements {
 
     /// The same for names that may be given back by the thousand and that nobody waits for, as a rule: a look that
     /// writes nothing comes first, and nobody is told of a name whom the look does not see. Whoever takes a place in the
-    /// line in this very moment, having seen the name held before, finds it free at the next try.
+    /// line in this very moment, having seen the name held before, looks again when it has it.
     pub(super) async fn free_awaited(&self, connection: &mut PgConnection, leases: &[i64]) {
         let awaited = sqlx::query_scalar(&self.awaited)
             .bind(leases)

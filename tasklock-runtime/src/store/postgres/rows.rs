@@ -1,8 +1,11 @@
 //! Between the store's types and arrays, rows and columns.
 
-use sqlx::postgres::PgRow;
+use sqlx::Postgres;
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::QueryAs;
 
 use super::column;
+use super::micros::Micros;
 use crate::lease::{LeaseKey, OwnerToken};
 use crate::store::sql::{Columns, Taken, due_at, due_in, job_state, progress};
 use crate::store::{Claim, Finish, Job, JobRow, NewJob, span, timestamp};
@@ -72,13 +75,31 @@ impl<'a> NewJobs<'a> {
             resources: jobs.iter().map(|job| job.resource.as_deref()).collect(),
         }
     }
+
+    /// As the first parameters of a statement.
+    pub(super) fn bound<'q, T>(
+        self,
+        statement: QueryAs<'q, Postgres, T, PgArguments>,
+    ) -> QueryAs<'q, Postgres, T, PgArguments>
+    where
+        'a: 'q,
+    {
+        statement
+            .bind(self.tasks)
+            .bind(self.payloads)
+            .bind(self.priorities)
+            .bind(self.keys)
+            .bind(self.due_at)
+            .bind(self.due_in)
+            .bind(self.resources)
+    }
 }
 
 pub(super) fn taken(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<Taken, sqlx::Error> {
     Ok(Taken {
         claim: claim(row, token, takeover)?,
         resource: column(row, "resource")?,
-        rank: column::<Option<i64>>(row, "rank")?.unwrap_or_default(),
+        rank: due(row)? - i64::from(column::<i16>(row, "priority")?) * 1_000_000,
     })
 }
 
@@ -90,7 +111,7 @@ fn claim(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<Claim, sqlx:
             owner: token.clone(),
         },
         task: column(row, "task")?,
-        due_at: column::<Option<i64>>(row, "due_at")?.unwrap_or_default(),
+        due_at: due(row)?,
         attempt: unsigned(column(row, "attempt")?),
         crashes: unsigned(column(row, "crashes")?),
         refusals: unsigned(column(row, "refusals")?),
@@ -100,6 +121,11 @@ fn claim(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<Claim, sqlx:
         payload: column::<Option<&str>>(row, "payload")?.map(Into::into),
         resource: None,
     })
+}
+
+fn due(row: &PgRow) -> Result<i64, sqlx::Error> {
+    let due: Option<Micros> = column(row, "due_at")?;
+    Ok(due.unwrap_or_default().0)
 }
 
 pub(super) fn key(row: &PgRow) -> Result<LeaseKey, sqlx::Error> {

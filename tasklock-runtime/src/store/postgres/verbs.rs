@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use sqlx::postgres::PgRow;
 use sqlx::{Connection, Postgres, Transaction};
 
+use super::micros::Micros;
 use super::resources::Equipped;
 use super::rows::{self, Ends, Keys, job_row, key};
 use super::statements::BEGIN;
@@ -50,14 +51,17 @@ impl PgStore {
         }
         let mut taken = Vec::new();
         let mut shown = None;
-        let expired: Vec<(i64, Option<String>)> = sqlx::query_as(&self.statements.lock_expired)
-            .bind(&tasks)
-            .bind(&queues)
-            .bind(i64::try_from(request.limit).unwrap_or(i64::MAX))
-            .bind(suspects)
-            .bind(i64::try_from(request.suspects).unwrap_or(i64::MAX))
-            .fetch_all(&mut *tx)
-            .await?;
+        let mut expired: Vec<(i64, Option<String>)> = Vec::new();
+        if !request.quick {
+            expired = sqlx::query_as(&self.statements.lock_expired)
+                .bind(&tasks)
+                .bind(&queues)
+                .bind(i64::try_from(request.limit).unwrap_or(i64::MAX))
+                .bind(suspects)
+                .bind(i64::try_from(request.suspects).unwrap_or(i64::MAX))
+                .fetch_all(&mut *tx)
+                .await?;
+        }
         let owner = |owner: &Option<String>| owner.as_deref().map(OwnerToken::from_stored);
         let owners = expired.iter();
         let owners: HashMap<i64, OwnerToken> = owners
@@ -93,8 +97,10 @@ impl PgStore {
                 fault::at("due rows claimed");
             }
             // Where it took all that it could, there is more, as a rule: no need to ask when.
-            let full = rows.last().filter(|_| rows.len() == left && left >= MANY);
-            shown = full.map(|row| column(row, "now")).transpose()?;
+            let full = rows.len() == left && left >= MANY;
+            let full = rows.last().filter(|_| full || request.quick);
+            let now = |row| column::<Micros>(row, "now").map(|now| now.0);
+            shown = full.map(now).transpose()?;
             taken.extend(self::taken(&rows, &request.token, false)?);
         }
         let Equipped { claims, busy } = self.equip(&mut tx, request, taken, &owners).await?;
@@ -200,7 +206,9 @@ impl PgStore {
 
     pub(super) async fn release_once(&self, keys: &[LeaseKey]) -> Result<Vec<i64>, sqlx::Error> {
         let mut connection = self.checkout().await?;
-        let released = self.statements.release(&mut connection, keys).await?;
+        let statements = &self.statements;
+        let released = statements.release(&mut connection, None, keys).await?;
+        statements.tell(&mut connection, keys).await;
         connection.done();
         Ok(released)
     }
@@ -212,7 +220,9 @@ impl PgStore {
             .fetch_all(&mut *connection)
             .await?;
         let keys: Vec<LeaseKey> = rows.iter().map(key).collect::<Result<_, _>>()?;
-        let released = self.statements.release(&mut connection, &keys).await?;
+        let statements = &self.statements;
+        let released = statements.release(&mut connection, None, &keys).await?;
+        statements.tell(&mut connection, &keys).await;
         connection.done();
         Ok(released.len() as u64)
     }

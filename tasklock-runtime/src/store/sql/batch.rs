@@ -65,10 +65,9 @@ impl<'a> Batch<'a> {
     }
 
     /// Every row was written, in the order of the chunk: its ids ascend.
-    pub(in crate::store) fn note_plain(&mut self, chunk: &[usize], written: Vec<Written>) {
-        let mut ids: Vec<i64> = written.into_iter().map(|(id, ..)| id).collect();
+    pub(in crate::store) fn note_plain(&mut self, chunk: &[usize], mut ids: Vec<(i64,)>) {
         ids.sort_unstable();
-        for (nth, id) in chunk.iter().zip(ids) {
+        for (nth, (id,)) in chunk.iter().zip(ids) {
             self.enqueued[*nth] = Some(Enqueued::New(id));
         }
     }

@@ -49,7 +49,11 @@ macro_rules! store_verbs {
             }
 
             fn acquire<'a>(&'a self, wanted: &'a [Acquire]) -> StoreFuture<'a, Vec<Acquired>> {
-                Box::pin(async move { retried!(self, "acquire leases", self.acquire_once(wanted)) })
+                Box::pin(async move {
+                    // What one try has granted the next one does not ask for again.
+                    let mut tried = Default::default();
+                    retried!(self, "acquire leases", self.acquire_once(wanted, &mut tried))
+                })
             }
 
             fn leave<'a>(&'a self, name: &'a str, ticket: &'a OwnerToken) -> StoreFuture<'a, ()> {

@@ -36,11 +36,20 @@ pub(in crate::store) trait Beat: Send + Sync + 'static {
         jobs: &[i64],
     ) -> impl Future<Output = Result<Vec<JobRow>, sqlx::Error>> + Send;
 
+    /// On a connection of which nothing is known, without its session.
     fn release(
         &self,
         connection: &mut <Self::Database as Database>::Connection,
+        session: Option<Self::Session>,
         keys: &[LeaseKey],
     ) -> impl Future<Output = Result<Vec<i64>, sqlx::Error>> + Send;
+
+    /// After a release: whoever waits for these names is told.
+    fn tell(
+        &self,
+        connection: &mut <Self::Database as Database>::Connection,
+        keys: &[LeaseKey],
+    ) -> impl Future<Output = ()> + Send;
 }
 
 type ConnectionOf<B> = <<B as Beat>::Database as Database>::Connection;
@@ -115,9 +124,17 @@ impl<B: Beat> Renewer for SqlRenewer<B> {
 
     fn release<'a>(&'a mut self, keys: &'a [LeaseKey]) -> StoreFuture<'a, Vec<i64>> {
         Box::pin(async move {
-            let ((connection, _), beat, name) = self.open()?;
-            let released = beat.release(connection, keys).await;
+            let ((connection, session), beat, name) = self.open()?;
+            let released = beat.release(connection, Some(*session), keys).await;
             released.map_err(|error| store_error(name, "release", B::DIAGNOSE, error))
+        })
+    }
+
+    fn tell<'a>(&'a mut self, keys: &'a [LeaseKey]) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let ((connection, _), beat, _) = self.open()?;
+            beat.tell(connection, keys).await;
+            Ok(())
         })
     }
 

@@ -48,13 +48,17 @@ impl Beat for Statements {
     async fn release(
         &self,
         connection: &mut SqliteConnection,
+        _: Option<FileId>,
         leases: &[LeaseKey],
     ) -> Result<Vec<i64>, sqlx::Error> {
-        let released = sqlx::query_scalar(&self.release)
+        sqlx::query_scalar(&self.release)
             .bind(keys(leases))
-            .fetch_all(&mut *connection)
-            .await?;
+            .fetch_all(connection)
+            .await
+    }
+
+    /// Whoever waits by hand sees that the file has changed.
+    async fn tell(&self, connection: &mut SqliteConnection, leases: &[LeaseKey]) {
         self.unpark(connection, leases).await;
-        Ok(released)
     }
 }

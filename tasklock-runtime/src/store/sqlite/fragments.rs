@@ -72,7 +72,8 @@ WHERE id IN (
 
 /// ?1: the names that a call wants.
 const ACQUIRES: &str = "(SELECT value ->> 0 AS name, value ->> 1 AS owner, value ->> 2 AS ttl,
-        value ->> 3 AS next, value ->> 4 AS ticket, value ->> 5 AS before FROM json_each(?1))";
+        value ->> 3 AS next, value ->> 4 AS ticket, value ->> 5 AS before, value ->> 6 AS worker
+    FROM json_each(?1))";
 
 /// Nobody waits for the name `e`, or the first one has this ticket.
 const FIRST_IN_LINE: &str = "coalesce((SELECT w.ticket FROM {p}waiter w

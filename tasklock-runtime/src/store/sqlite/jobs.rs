@@ -19,6 +19,7 @@ impl SqliteStore {
         let enqueued = insert(&mut tx, &self.statements, jobs).await?;
         tx.commit().await?;
         connection.done();
+        self.written.notify_waiters();
         Ok(enqueued)
     }
 
@@ -163,8 +164,11 @@ async fn insert(
 ) -> Result<Vec<Enqueued>, sqlx::Error> {
     let mut batch = Batch::of(jobs);
     for chunk in batch.plain_chunks() {
-        let new = write(connection, &statements.enqueue, &batch.jobs_of(&chunk)).await?;
-        batch.note_plain(&chunk, new);
+        let ids = sqlx::query_as(&statements.enqueue)
+            .bind(new_jobs(&batch.jobs_of(&chunk)))
+            .fetch_all(&mut *connection)
+            .await?;
+        batch.note_plain(&chunk, ids);
     }
     for mut chunk in batch.keyed_chunks() {
         for _ in 0..TRIES {

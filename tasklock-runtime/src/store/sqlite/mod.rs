@@ -36,6 +36,8 @@ use sqlx::sqlite::{
 };
 use sqlx::{Connection, Row, Sqlite, SqliteConnection, SqlitePool};
 
+use tokio::sync::Notify;
+
 use super::connect::Options;
 use super::schema::{self, Dialect, Names};
 use super::sql::{SqlRenewer, retried, store_verbs};
@@ -85,6 +87,8 @@ impl FileId {
 }
 
 struct SqliteStore {
+    /// Told when something was written that a worker may take.
+    written: Arc<Notify>,
     /// The file that the pool's one connection has open.
     open: Arc<Mutex<Option<FileId>>>,
     name: String,
@@ -132,6 +136,7 @@ pub(super) async fn open(
     let path = options.get_filename().to_path_buf();
     let opened = Arc::clone(&open);
     let store = SqliteStore {
+        written: Arc::default(),
         open,
         name: names.of_store(format!("sqlite file {file}")),
         pool: SqlitePoolOptions::new()
@@ -220,7 +225,8 @@ impl SqliteStore {
         &self,
         wake: Box<dyn Fn(Wake) + Send + Sync>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(watch::watch(self.options.clone(), wake))
+        let written = Arc::clone(&self.written);
+        Box::pin(watch::watch(self.options.clone(), written, wake))
     }
 }
 

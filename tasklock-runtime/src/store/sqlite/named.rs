@@ -29,6 +29,8 @@ impl SqliteStore {
     pub(super) async fn acquire_once(
         &self,
         wanted: &[Acquire],
+        // All or nothing.
+        (): &mut (),
     ) -> Result<Vec<Acquired>, sqlx::Error> {
         let mut connection = self.checkout().await?;
         // What is not to be had is not asked for in writing: the file would change, and whoever waits would be woken by it.
@@ -61,9 +63,9 @@ impl SqliteStore {
         tries: &[Try<'_>],
     ) -> Result<HashMap<String, LeaseKey>, sqlx::Error> {
         let mut granted = HashMap::new();
-        let Some((first, _)) = tries.first() else {
+        if tries.is_empty() {
             return Ok(granted);
-        };
+        }
         let statements = &self.statements;
         let last: i64 = sqlx::query_scalar(&statements.next_fences)
             .bind(i64::try_from(tries.len()).unwrap_or(i64::MAX))
@@ -83,7 +85,6 @@ impl SqliteStore {
                 .bind(batch(&left, |((wanted, before), fence)| {
                     row(wanted, Some(*fence), *before)
                 }))
-                .bind(&first.worker)
                 .fetch_all(&mut *connection)
                 .await?;
             for (job, fence, name) in taken {
@@ -202,6 +203,7 @@ fn row(wanted: &Acquire, fence: Option<i64>, before: Option<&OwnerToken>) -> ser
         micros(wanted.ttl),
         fence,
         wanted.ticket.as_ref().map(OwnerToken::as_str),
-        before.map(OwnerToken::as_str)
+        before.map(OwnerToken::as_str),
+        wanted.worker
     ])
 }

@@ -178,7 +178,9 @@ impl SqliteStore {
 
     pub(super) async fn release_once(&self, leases: &[LeaseKey]) -> Result<Vec<i64>, sqlx::Error> {
         let mut connection = self.checkout().await?;
-        let released = self.statements.release(&mut connection, leases).await?;
+        let statements = &self.statements;
+        let released = statements.release(&mut connection, None, leases).await?;
+        statements.tell(&mut connection, leases).await;
         connection.done();
         Ok(released)
     }
@@ -245,6 +247,7 @@ impl SqliteStore {
         };
         tx.commit().await?;
         connection.done();
+        self.written.notify_waiters();
         Ok(found)
     }
 

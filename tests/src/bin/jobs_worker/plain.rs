@@ -18,6 +18,10 @@ async fn mailed(lease: LeaseContext, _number: Payload<i64>) {
     say_start(&lease);
 }
 
+/// Over at once, and nothing of it stays.
+#[locked_task(keep = "none")]
+async fn nothing(_lease: LeaseContext, _number: Payload<i64>) {}
+
 /// One of each key at once.
 #[locked_task(ttl = "10s")]
 async fn keyed(_lease: LeaseContext, _key: Payload<i64>) {

@@ -106,7 +106,7 @@ pub(crate) async fn an_expired_one_is_for_the_first(world: &World) {
     granted(acquire(&*store, "a", LONG).await);
 }
 
-/// Where news have a name, they are of the first in the line; or of the name, where nobody is.
+/// Where news have a name, they are of the first in the line; and where nobody waits, nobody is told.
 pub(crate) async fn the_first_in_the_line_is_told(world: &World) {
     let (store, other) = (world.store().await, world.store().await);
     let (sender, mut heard) = mpsc::unbounded_channel();
@@ -116,16 +116,18 @@ pub(crate) async fn the_first_in_the_line_is_told(world: &World) {
     let mut next = async || timeout(BOUND, heard.recv()).await.expect("news").unwrap();
     assert_eq!(next().await, News::Live);
     let held = granted(acquire(&*store, "a", LONG).await);
-    let first = OwnerToken::fresh();
+    let (first, second) = (OwnerToken::fresh(), OwnerToken::fresh());
     left(wait(&*store, "a", &first).await);
-    left(wait(&*store, "a", &OwnerToken::fresh()).await);
+    left(wait(&*store, "a", &second).await);
     store.release(&[held]).await.unwrap();
     let expected = [News::Any, News::Turn(first.as_str().to_owned())];
     assert!(expected.contains(&next().await));
-    granted(wait(&*store, "a", &first).await);
-    let held = granted(acquire(&*store, "name: b", LONG).await);
+    let held = granted(wait(&*store, "a", &first).await);
+    let of_nobody = granted(acquire(&*store, "name: b", LONG).await);
+    store.release(&[of_nobody]).await.unwrap();
+    left(wait(&*store, "a", &second).await);
     store.release(&[held]).await.unwrap();
-    let expected = [News::Any, News::Free("name: b".to_owned())];
+    let expected = [News::Any, News::Turn(second.as_str().to_owned())];
     assert!(expected.contains(&next().await));
     watching.abort();
 }
@@ -148,4 +150,34 @@ pub(crate) async fn jobs_come_after_those_who_wait(world: &World) {
     let held = granted(wait(&*store, "a", &ticket).await);
     store.release(&[held]).await.unwrap();
     assert_eq!(claim(&*store, &["task"], LONG, 1).await.claims.len(), 1);
+}
+
+/// The name is given back while a place in its line is being written, which who gives it back cannot see: whoever takes
+/// the place finds the name free.
+pub(crate) async fn who_takes_a_place_looks_at_the_name_again(world: &World) {
+    let store = world.store().await;
+    let Some(mut sql) = (world.sql().await).filter(|_| world.locks_rows()) else {
+        return;
+    };
+    let Some(mut beside) = world.sql().await else {
+        return;
+    };
+    let held = granted(acquire(&*store, "a", LONG).await);
+    let ticket = OwnerToken::fresh();
+    // Who writes the same ticket has to wait for this.
+    sql.execute("BEGIN").await;
+    sql.execute(&format!(
+        "INSERT INTO tasklock_waiter (name, ticket, alive_until) VALUES ('b', '{}', now())",
+        ticket.as_str()
+    ))
+    .await;
+    let (waiting, its) = (world.store().await, ticket.clone());
+    let waits = tokio::spawn(async move { wait(&*waiting, "a", &its).await });
+    let blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+        AND query LIKE '%WITH a AS MATERIALIZED%' AND datname = current_database()";
+    let look = async || (beside.number(blocked).await > 0).then_some(());
+    eventually_async(BOUND, look).await;
+    store.release(&[held]).await.unwrap();
+    sql.execute("ROLLBACK").await;
+    granted(waits.await.unwrap());
 }

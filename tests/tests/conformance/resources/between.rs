@@ -55,6 +55,7 @@ pub(crate) async fn an_odd_parked_row_holds_up_nobody(world: &World) {
     loop {
         let sweep = ClaimRequest {
             sweep: true,
+            quick: false,
             ..request(&["task"], LONG, 9)
         };
         let claims = store.claim(&sweep).await.unwrap().claims;
@@ -98,6 +99,7 @@ pub(crate) async fn a_name_given_back_during_a_claim_is_not_slept_on(world: &Wor
         while claims.is_empty() {
             let sweep = ClaimRequest {
                 sweep: true,
+                quick: false,
                 ..request(&["task"], LONG, 9)
             };
             claims = b.claim(&sweep).await.unwrap().claims;

@@ -20,9 +20,12 @@ WHERE CASE WHEN (SELECT j.priority FROM {s}{p}job j
 /// $8 worker. Each task's due rows are found in its own part of the index, and in there each priority's in its
 /// own: with one index over all, due rows of a task that this worker does not have would stand in front, and
 /// be read at each look; so would rows of a high priority that are not due. The first rows of all parts
-/// together, by rank, say how many are taken of each; locked rows are stepped over within it.
+/// together, by rank, say how many are taken of each; locked rows are stepped over within it. Where there is one part
+/// alone, and no limit, nothing is to be shared out, and its rows are looked at once.
 pub(super) const CLAIM_DUE: &str = "
-WITH RECURSIVE {wanted}, {lane}, seen AS (
+WITH RECURSIVE {wanted}, {lane}, lanes AS MATERIALIZED (
+    SELECT count(*) = 1 AND bool_and(room IS NULL) AS alone FROM lane
+), seen AS (
     SELECT l.task, l.priority, l.room, d.rank,
         row_number() OVER (PARTITION BY l.task ORDER BY d.rank) AS nth
     FROM lane l CROSS JOIN LATERAL (
@@ -30,13 +33,14 @@ WITH RECURSIVE {wanted}, {lane}, seen AS (
         WHERE j.state = 'ready' AND j.task = l.task AND j.priority = l.priority
           AND j.due_at <= statement_timestamp() AND {claimable}
         ORDER BY j.due_at LIMIT $6) d
-    WHERE l.room IS NULL OR l.task = ANY($4::text[])
+    WHERE (l.room IS NULL OR l.task = ANY($4::text[])) AND NOT (SELECT alone FROM lanes)
 ), share AS (
     SELECT task, priority, count(*) AS most
     FROM (SELECT task, priority FROM seen WHERE room IS NULL OR nth <= room ORDER BY rank LIMIT $6) s
     GROUP BY task, priority
+    UNION ALL SELECT l.task, l.priority, $6 FROM lane l WHERE (SELECT alone FROM lanes)
 ), k AS MATERIALIZED (
-    SELECT d.id FROM share s CROSS JOIN LATERAL (SELECT j.id FROM {s}{p}job j
+    SELECT s.task, d.at FROM share s CROSS JOIN LATERAL (SELECT j.ctid AS at FROM {s}{p}job j
         WHERE j.state = 'ready' AND j.task = s.task AND j.priority = s.priority
           AND j.due_at <= statement_timestamp() AND {claimable}
         ORDER BY j.due_at LIMIT s.most FOR UPDATE SKIP LOCKED) d
@@ -45,8 +49,8 @@ UPDATE {s}{p}job j
 SET state = 'running', lock_owner = $7, lock_worker = $8, fence = j.fence + 1,
     lock_until = clock_timestamp() + t.ttl * interval '1 microsecond',
     attempt = {attempt_more}, claimed_at = clock_timestamp()
-FROM unnest($1::text[], $5::bigint[]) AS t(task, ttl)
-WHERE t.task = j.task AND j.id = ANY(ARRAY(SELECT k.id FROM k))
+FROM k JOIN unnest($1::text[], $5::bigint[]) AS t(task, ttl) ON t.task = k.task
+WHERE j.ctid = k.at
 RETURNING {claimed}
 ), {stray} SELECT * FROM c";
 

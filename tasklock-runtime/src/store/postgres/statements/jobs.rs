@@ -51,16 +51,34 @@ LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence AND j.state
 
 /// $1 tasks, $2 payloads, $3 priorities, $4 keys, $5 due at in µs, $6 due in in µs, $7 resources. In the order of the arrays, so
 /// that ids ascend in it. Nothing is written for a key that is taken.
-pub(super) const ENQUEUE: &str = "
+pub(super) const ENQUEUE: &str = "{insert_jobs} {taken} DO NOTHING
+RETURNING id, task, unique_key";
+
+/// As [`ENQUEUE`], of jobs without keys.
+pub(super) const ENQUEUE_PLAIN: &str = "{insert_jobs} RETURNING id";
+
+const INSERT_JOBS: &str = "
 INSERT INTO {s}{p}job (task, payload, priority, unique_key, due_at, resource)
 SELECT x.task, x.payload, x.priority, x.key, coalesce(
     timestamptz 'epoch' + x.due_at * interval '1 microsecond',
     clock_timestamp() + x.due_in * interval '1 microsecond'), x.resource
 FROM unnest($1::text[], $2::text[], $3::smallint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
     WITH ORDINALITY AS x(task, payload, priority, key, due_at, due_in, resource, nth)
-ORDER BY x.nth
-{taken} DO NOTHING
-RETURNING id, task, unique_key";
+ORDER BY x.nth";
+
+/// A statement that enqueues, in full.
+pub(super) fn enqueue(statement: &str) -> String {
+    statement.replace("{insert_jobs}", INSERT_JOBS)
+}
+
+/// As [`ENQUEUE_PLAIN`], as a transaction of its own. $8 channel. With what else such a transaction has
+/// to do: to announce, once, and to be on disk before it is answered.
+pub(super) const ENQUEUE_ALONE: &str = "
+WITH n AS ({insert_jobs} RETURNING id), a AS MATERIALIZED (
+    SELECT pg_notify($8, ''), CASE WHEN current_setting('synchronous_commit') = 'off'
+        THEN set_config('synchronous_commit', 'local', true) END
+)
+SELECT n.id FROM a CROSS JOIN n";
 
 /// $1 tasks, $2 keys. Who has them.
 pub(super) const KEY_TAKEN: &str = "

@@ -1,4 +1,8 @@
 //! What is done under a lease, and how it ends.
+//!
+//! A row that was just locked is written by its place in the table (`ctid`): to look it up once more costs as much as to lock
+//! it. Where somebody has written the row since the statement began, its place is one that the statement does not see: the
+//! row is left alone, as one that is locked is, and the caller tries again.
 
 /// $1 ids, $2 fences, $3 owners, $4 ttls in µs, $5 done, $6 of how much in all; NULL leaves what was told of
 /// this run before. KEY SHARE excludes takeover, finish and release, which
@@ -36,13 +40,13 @@ WITH e AS MATERIALIZED (
         $6::text[], $7::text[], $8::text[], $9::smallint[], $10::bigint[], $11::bigint[])
         AS e(id, fence, owner, next_at, next_in, outcome, error, state, counts, keep, hold) ORDER BY e.id
 ), k AS MATERIALIZED (
-    SELECT e.id, e.next_at, e.next_in, e.outcome, e.error, e.counts, e.keep, e.hold,
+    SELECT j.at, e.next_at, e.next_in, e.outcome, e.error, e.counts, e.keep, e.hold,
         CASE WHEN e.state = 'ready' AND j.to_cancel THEN 'cancelled' ELSE e.state END AS state
-    FROM e CROSS JOIN LATERAL (SELECT {to_cancel} AS to_cancel FROM {s}{p}job j
+    FROM e CROSS JOIN LATERAL (SELECT j.ctid AS at, {to_cancel} AS to_cancel FROM {s}{p}job j
         WHERE {held} FOR UPDATE SKIP LOCKED) j
 )
 UPDATE {s}{p}job j SET {ended}
-FROM k WHERE j.id = k.id
+FROM k WHERE j.ctid = k.at
 RETURNING j.id";
 
 /// $1 ids, $2 fences, $3 owners: ends of which nothing is kept.
@@ -50,20 +54,24 @@ pub(super) const FINISH_AWAY: &str = "
 WITH e AS MATERIALIZED (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS e(id, fence, owner) ORDER BY e.id
 ), k AS MATERIALIZED (
-    SELECT e.id FROM e CROSS JOIN LATERAL (SELECT FROM {s}{p}job j
+    SELECT j.at FROM e CROSS JOIN LATERAL (SELECT j.ctid AS at FROM {s}{p}job j
         WHERE {held} FOR UPDATE SKIP LOCKED) j
 )
-DELETE FROM {s}{p}job j USING k WHERE j.id = k.id
+DELETE FROM {s}{p}job j USING k WHERE j.ctid = k.at
 RETURNING j.id";
 
-/// $1 ids, $2 fences, $3 owners. Answers the ids, and which are named leases.
+/// $1 ids, $2 fences, $3 owners, $4 channel of work. Answers the ids. All in one statement: the rows are locked first, and
+/// the side rows go after it, for `k` is complete before anything is deleted; a first renewal that was confirmed between
+/// this statement's snapshot and its lock leaves a side row of a spent fence, which is deleted with other such rows. Other
+/// workers are told of jobs, not of names.
 pub(super) const RELEASE: &str = "
 WITH e AS MATERIALIZED (
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS e(id, fence, owner) ORDER BY e.id
+    SELECT * FROM unnest((SELECT $1::bigint[]), (SELECT $2::bigint[]), (SELECT $3::text[])) AS e(id, fence, owner)
+    ORDER BY e.id
 ), k AS MATERIALIZED (
     SELECT e.id FROM e CROSS JOIN LATERAL (SELECT FROM {s}{p}job j
         WHERE {held} FOR UPDATE SKIP LOCKED) j
-)
+), r AS (
 UPDATE {s}{p}job j
 SET state = CASE WHEN {to_cancel} AND j.task <> '{leases}' THEN 'cancelled' ELSE 'ready' END,
     prune_at = CASE WHEN {to_cancel} OR j.task = '{leases}' THEN clock_timestamp() + {cancelled_keep} END,
@@ -71,7 +79,13 @@ SET state = CASE WHEN {to_cancel} AND j.task <> '{leases}' THEN 'cancelled' ELSE
     finished_at = CASE WHEN {to_cancel} THEN clock_timestamp() ELSE j.finished_at END,
     lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = greatest(j.attempt, 1) - 1
 FROM k WHERE j.id = k.id
-RETURNING j.id, j.task = '{leases}' AS named";
+RETURNING j.id, j.task = '{leases}' AS named
+), h AS (
+    DELETE FROM {s}{p}heartbeat WHERE job_id = ANY(ARRAY(SELECT k.id FROM k))
+)
+SELECT r.id, (SELECT pg_notify($4, '')::text FROM (SELECT count(*) AS jobs FROM r WHERE NOT r.named) x
+    WHERE x.jobs > 0) AS told
+FROM r";
 
 /// $1 ids
 pub(super) const DROP_BEATS: &str = "DELETE FROM {s}{p}heartbeat WHERE job_id = ANY($1::bigint[])";

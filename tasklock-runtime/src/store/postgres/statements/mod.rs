@@ -3,6 +3,10 @@
 //!
 //! `statement_timestamp()` stands in predicates, where the index can serve it and where being a little
 //! early errs to the safe side; `clock_timestamp()` in what is written.
+//!
+//! Statements that are sent without a transaction of their own take their arrays through a subquery: the server then does
+//! not know how long they are when it plans, finds that a plan for these values costs as much as one for any, and plans
+//! once for each connection. To plan took it longer than to carry them out.
 
 mod claim;
 mod jobs;
@@ -63,7 +67,9 @@ pub(super) struct Statements {
     pub(super) guard_to_complete: Text,
     pub(super) complete: Text,
     pub(super) by_token: Text,
+    pub(super) acquire_free: Text,
     pub(super) acquire: Text,
+    pub(super) names_free: Text,
     pub(super) lock_expired_names: Text,
     pub(super) take_expired_names: Text,
     pub(super) leave: Text,
@@ -84,6 +90,8 @@ pub(super) struct Statements {
     pub(super) inspect: Text,
     pub(super) standing: Text,
     pub(super) enqueue: Text,
+    pub(super) enqueue_plain: Text,
+    pub(super) enqueue_alone: Text,
     pub(super) key_taken: Text,
     pub(super) lock_job: Text,
     pub(super) cancel_waiting: Text,
@@ -122,7 +130,9 @@ impl Statements {
             guard_to_complete: fill(&format!("{} FOR NO KEY UPDATE", lease::GUARD)),
             complete: fill(lease::COMPLETE),
             by_token: fill(lease::BY_TOKEN),
+            acquire_free: fill(named::ACQUIRE_FREE),
             acquire: fill(named::ACQUIRE),
+            names_free: fill(named::NAMES_FREE),
             lock_expired_names: fill(named::LOCK_EXPIRED_NAMES),
             take_expired_names: fill(named::TAKE_EXPIRED_NAMES),
             leave: fill(named::LEAVE),
@@ -145,7 +155,9 @@ impl Statements {
                 "{} WHERE j.task = $1 AND j.unique_key = ''",
                 jobs::ROW
             )),
-            enqueue: fill(jobs::ENQUEUE),
+            enqueue: fill(&jobs::enqueue(jobs::ENQUEUE)),
+            enqueue_plain: fill(&jobs::enqueue(jobs::ENQUEUE_PLAIN)),
+            enqueue_alone: fill(&jobs::enqueue(jobs::ENQUEUE_ALONE)),
             key_taken: fill(jobs::KEY_TAKEN),
             lock_job: fill(jobs::LOCK_JOB),
             cancel_waiting: fill(jobs::CANCEL_WAITING),

@@ -1,12 +1,13 @@
 //! Resources: jobs that need a second lease, on a name.
 
-/// $1 names, $2 owners, $3 ttls in µs, $4 worker, $5 owners of before. The second leases of runs whose first one has
+/// $1 names, $2 owners, $3 ttls in µs, $4 workers, $5 owners of before. The second leases of runs whose first one has
 /// just been taken over.
 pub(super) const INHERIT: &str = "
 WITH k AS MATERIALIZED (
-    SELECT j.id, a.owner, a.ttl
+    SELECT j.id, a.owner, a.ttl, a.worker
     FROM (SELECT o.*, ({named}) AS id
-        FROM unnest($1::text[], $2::text[], $3::bigint[], $5::text[]) AS o(name, owner, ttl, before)) a
+        FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[])
+            AS o(name, owner, ttl, worker, before)) a
     JOIN {s}{p}job j ON j.id = a.id
     WHERE j.state = 'running' AND j.lock_owner = a.before AND {claimable}
     ORDER BY j.id FOR UPDATE OF j SKIP LOCKED
@@ -45,7 +46,7 @@ WITH RECURSIVE n(name) AS (
 
 /// $1 ids of named leases. Those of them that jobs are parked for, or that somebody waits for.
 pub(super) const AWAITED: &str = "
-SELECT l.id FROM {s}{p}job l WHERE l.id = ANY($1::bigint[]) AND l.task = '{leases}'
+SELECT l.id FROM {s}{p}job l WHERE l.id = ANY((SELECT $1::bigint[])::bigint[]) AND l.task = '{leases}'
   AND (EXISTS (SELECT FROM {s}{p}job j WHERE {parked} AND j.resource = l.unique_key)
     OR EXISTS (SELECT FROM {s}{p}waiter w
         WHERE w.name = l.unique_key AND w.alive_until > statement_timestamp()))";

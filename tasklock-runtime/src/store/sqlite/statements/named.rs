@@ -3,11 +3,11 @@
 /// ?1 how many. The last of the next fences.
 pub(super) const NEXT_FENCES: &str = "UPDATE {p}lease_fence SET last = last + ?1 RETURNING last";
 
-/// ?1 [[name, owner, ttl in µs, fence, ticket, owner of before], …], ?2 worker. Free, or expired; or the second lease of a
+/// ?1 [[name, owner, ttl in µs, fence, ticket, owner of before, worker], …]. Free, or expired; or the second lease of a
 /// run whose first one has just been taken over from that owner. Nobody is ahead in the line. (Joined by the
 /// name itself, all rows that are leases would be read.)
 pub(super) const ACQUIRE: &str = "
-UPDATE {p}job SET state = 'running', lock_owner = e.owner, lock_worker = ?2, lock_until = {now} + e.ttl,
+UPDATE {p}job SET state = 'running', lock_owner = e.owner, lock_worker = e.worker, lock_until = {now} + e.ttl,
     fence = max(fence + 1, e.next), attempt = 1, crashes = 0, claimed_at = {now}, cancelled_at = NULL,
     prune_at = NULL, {unsaid}
 FROM {acquires} AS e
@@ -21,7 +21,7 @@ RETURNING id, fence, unique_key";
 pub(super) const ACQUIRE_NEW: &str = "
 INSERT INTO {p}job (task, unique_key, state, lock_owner, lock_worker, lock_until, fence, attempt,
     claimed_at, created_at)
-SELECT '{leases}', e.name, 'running', e.owner, ?2, {now} + e.ttl, e.next, 1, {now}, {now}
+SELECT '{leases}', e.name, 'running', e.owner, e.worker, {now} + e.ttl, e.next, 1, {now}, {now}
 FROM {acquires} AS e
 WHERE {first_in_line} AND NOT EXISTS (SELECT 1 FROM {p}job
     WHERE task = '{leases}' AND unique_key = e.name AND state IN ('ready', 'running'))
