@@ -1,46 +1,59 @@
-//! What tasklock does in a second, beside what the same database does without it.
+//! What tasklock does in a second, beside what the same database does without it, and what others do on it.
 //!
-//! `tasklock-bench MEASUREMENT --system SYSTEM --url URL [--jobs N] [--slots N] [--batch N] [--keep]`
+//! `tasklock-bench MEASUREMENT --system SYSTEM --url URL [--jobs N] [--slots N] [--batch N] [--keep] [--across]`
 //!
-//! | measurement | |
-//! | --- | --- |
-//! | `throughput` | enqueues no-op jobs, then runs them all: jobs a second from the worker's start to the last end in the store |
-//! | `enqueue` | jobs a second in one call, one by one, and one by one by 16 callers at once |
-//! | `latency` | milliseconds from the return of an enqueue to the start of its handler, of an idle worker, 300 times |
-//! | `leases` | named leases, acquired and given back: cycles a second of one caller, and of 16 with a name each |
+//! | measurement | of | |
+//! | --- | --- | --- |
+//! | `throughput` | all | runs `--jobs` no-op jobs: a second, from the worker's start to the last end in the store |
+//! | `enqueue` | all | jobs a second in calls of a thousand and more, one by one, and one by one by 16 callers at once |
+//! | `latency` | all | milliseconds from an enqueue's return to the start of its handler, of an idle worker, 300 times; with `--across` another process enqueues |
+//! | `idle` | all | what a worker without work costs: the server's transactions, and its own processor time; tasklock's has 200 scheduled tasks |
+//! | `leases` | tasklock, raw | named leases, acquired and given back: cycles a second of one caller, and of 16 with a name each |
+//! | `heartbeat` | tasklock | what `--jobs` leases cost that one process holds |
+//! | `backlog` | tasklock | the first 20,000 jobs out of `--jobs`, against 20,000 alone |
+//! | `fleet` | tasklock | eight processes against one: with work, and idle with a slot every second |
+//! | `takeover` | tasklock | milliseconds until a job runs elsewhere, after its holder was killed, and after it was stopped |
+//! | `micro` | tasklock | nanoseconds of what happens in the process alone; takes no `--url` |
 //!
 //! | system | |
 //! | --- | --- |
-//! | `tasklock` | as its users have it: `--slots` runs at once |
+//! | `tasklock` | as its users have it: `--slots` runs at once, or with `--slots default` what it has by itself |
 //! | `raw` | the least SQL that claims, and ends by owner and fence, `--batch` jobs a statement, on `--slots` connections |
+//! | `graphile_worker`, `apalis`, `sqlxmq`, `underway`, `fang` | with the cargo feature `peers` |
 //!
-//! Ended jobs are deleted, or stay with `--keep`. What an earlier run left is dropped first. Prints one line of JSON.
+//! Ended jobs are deleted, or stay with `--keep`, where a system leaves the choice. The URL is of Postgres or of a SQLite
+//! file: each measurement makes a database of its own beside it, and removes it. Prints one line of JSON.
 
+mod measure;
 mod options;
-mod raw;
-mod tasklock;
+mod place;
+mod process;
+mod systems;
 mod times;
 
+use std::process::ExitCode;
+
 use anyhow::Result;
-use options::{Measurement, Options, System};
-use rustix::time::{ClockId, clock_gettime};
+use options::Options;
+use place::Place;
 
 #[tokio::main(worker_threads = 2)]
-async fn main() -> Result<()> {
+async fn main() -> ExitCode {
+    if let Err(error) = run().await {
+        // One line, whatever is set for backtraces.
+        eprintln!("tasklock-bench: {error:#}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+async fn run() -> Result<()> {
     let options = Options::from_arguments()?;
-    let mut figures = match (options.system, options.measurement) {
-        (System::Tasklock, Measurement::Throughput) => tasklock::throughput(&options).await?,
-        (System::Tasklock, Measurement::Enqueue) => tasklock::enqueue(&options).await?,
-        (System::Tasklock, Measurement::Latency) => tasklock::latency(&options).await?,
-        (System::Tasklock, Measurement::Leases) => tasklock::leases(&options).await?,
-        (System::Raw, Measurement::Throughput) => raw::throughput(&options).await?,
-        (System::Raw, Measurement::Enqueue) => raw::enqueue(&options).await?,
-        (System::Raw, Measurement::Latency) => raw::latency(&options).await?,
-        (System::Raw, Measurement::Leases) => raw::leases(&options).await?,
-    };
-    let used = clock_gettime(ClockId::ProcessCPUTime);
-    let micros = used.tv_sec as f64 * 1e6 + used.tv_nsec as f64 / 1e3;
-    figures["client_cpu_us_per_job"] = (micros / options.jobs as f64).round().into();
-    println!("{}", options.with(figures));
+    let place = Place::at(options.url.as_deref()).await?;
+    let figures = measure::figures(&options, &place).await;
+    place.clear().await?;
+    if let Some(figures) = figures? {
+        println!("{}", options.with(figures));
+    }
     Ok(())
 }

@@ -3,82 +3,154 @@
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measurement {
-    Throughput,
-    Enqueue,
-    Latency,
-    Leases,
+/// An enum whose variants have a name on the command line.
+macro_rules! named {
+    ($(#[$meta:meta])* $enum:ident { $($variant:ident = $name:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $enum { $($variant,)+ }
+
+        impl $enum {
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            fn parse(text: &str) -> Result<Self> {
+                match text {
+                    $($name => Ok(Self::$variant),)+
+                    other => bail!("{other:?} is none of: {}", [$($name),+].join(", ")),
+                }
+            }
+        }
+    };
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum System {
-    Tasklock,
-    Raw,
-}
+named!(Measurement {
+    Throughput = "throughput",
+    Enqueue = "enqueue",
+    Latency = "latency",
+    Idle = "idle",
+    Leases = "leases",
+    Heartbeat = "heartbeat",
+    Backlog = "backlog",
+    Fleet = "fleet",
+    Takeover = "takeover",
+    Micro = "micro",
+    // What the others start: see `process`.
+    Enqueuer = "enqueuer",
+    Worker = "worker",
+});
 
-#[derive(Debug)]
+named!(System {
+    Tasklock = "tasklock",
+    Raw = "raw",
+    GraphileWorker = "graphile_worker",
+    Apalis = "apalis",
+    Sqlxmq = "sqlxmq",
+    Underway = "underway",
+    Fang = "fang",
+});
+
+named!(
+    /// Which tasks a worker has.
+    Tasks {
+        Jobs = "jobs",
+        Waiting = "waiting",
+        Held = "held",
+        Hourly = "hourly",
+        Ticking = "ticking",
+    }
+);
+
+#[derive(Debug, Clone)]
 pub struct Options {
     pub measurement: Measurement,
     pub system: System,
-    pub url: String,
+    pub url: Option<String>,
     pub jobs: u32,
-    pub slots: usize,
+    /// `None`: what the system has by itself.
+    pub slots: Option<usize>,
     pub batch: u32,
     pub keep: bool,
+    pub across: bool,
+    pub tasks: Tasks,
 }
 
 impl Options {
     pub fn from_arguments() -> Result<Self> {
         let mut arguments = std::env::args().skip(1);
-        let measurement = match arguments.next().as_deref() {
-            Some("throughput") => Measurement::Throughput,
-            Some("enqueue") => Measurement::Enqueue,
-            Some("latency") => Measurement::Latency,
-            Some("leases") => Measurement::Leases,
-            other => {
-                bail!("the measurement is throughput, enqueue, latency or leases, not {other:?}")
-            }
-        };
-        let (mut system, mut url) = (None, None);
-        let (mut jobs, mut slots, mut batch, mut keep) = (20_000, 16, 100, false);
+        let measurement = arguments.next();
+        let measurement = Measurement::parse(&measurement.unwrap_or_default())
+            .context("the first argument is the measurement")?;
+        let (mut system, mut url, mut jobs) = (None, None, None);
+        let (mut slots, mut batch, mut keep, mut across) = (Some(16), 100, false, false);
+        let mut tasks = Tasks::Jobs;
         while let Some(name) = arguments.next() {
-            if name == "--keep" {
-                keep = true;
-                continue;
+            match &*name {
+                "--keep" => {
+                    keep = true;
+                    continue;
+                }
+                "--across" => {
+                    across = true;
+                    continue;
+                }
+                _ => {}
             }
             let value = arguments
                 .next()
                 .with_context(|| format!("{name} needs a value"))?;
+            let number = || {
+                let number = value.parse::<u32>().ok().filter(|number| *number > 0);
+                number.with_context(|| format!("{name} takes a number from 1, not {value:?}"))
+            };
             match (&*name, &*value) {
-                ("--system", "tasklock") => system = Some(System::Tasklock),
-                ("--system", "raw") => system = Some(System::Raw),
+                ("--system", _) => system = Some(System::parse(&value).context("--system")?),
+                ("--tasks", _) => tasks = Tasks::parse(&value).context("--tasks")?,
+                ("--slots", "default") => slots = None,
+                ("--slots", _) => slots = Some(number()? as usize),
+                ("--jobs", _) => jobs = Some(number()?),
+                ("--batch", _) => batch = number()?,
                 ("--url", _) => url = Some(value),
-                ("--jobs", _) => jobs = value.parse()?,
-                ("--slots", _) => slots = value.parse()?,
-                ("--batch", _) => batch = value.parse()?,
-                _ => bail!("no such option: {name} {value}"),
+                _ => bail!("no such option: {name}"),
             }
+        }
+        let usual = match measurement {
+            Measurement::Heartbeat => 10_000,
+            Measurement::Backlog => 5_000_000,
+            _ => 20_000,
+        };
+        if url.is_none() && measurement != Measurement::Micro {
+            bail!("--url is missing: of a Postgres database, or of a SQLite file");
         }
         Ok(Self {
             measurement,
-            system: system.context("--system is missing: tasklock or raw")?,
-            url: url.context("--url is missing: of a Postgres database that may be written to")?,
-            jobs,
+            system: system.context("--system is missing")?,
+            url,
+            jobs: jobs.unwrap_or(usual),
             slots,
             batch,
             keep,
+            across,
+            tasks,
         })
     }
 
     /// The figures, with what they are of.
     pub fn with(&self, figures: Value) -> Value {
+        let store = match &self.url {
+            Some(url) if url.starts_with("sqlite:") => "sqlite",
+            Some(_) => "postgres",
+            None => "none",
+        };
         let mut line = json!({
-            "measurement": format!("{:?}", self.measurement).to_lowercase(),
-            "system": format!("{:?}", self.system).to_lowercase(),
+            "measurement": self.measurement.name(),
+            "system": self.system.name(),
+            "store": store,
             "jobs": self.jobs,
             "slots": self.slots,
             "keep": self.keep,
+            "across": self.across,
         });
         if self.system == System::Raw {
             line["batch"] = self.batch.into();
