@@ -94,6 +94,10 @@ measure_backlog() {
     one backlog tasklock --url "$BENCH_URL"
 }
 
+measure_churn() {
+    one churn tasklock --url "$BENCH_URL"
+}
+
 measure_fleet() {
     one fleet tasklock --url "$BENCH_URL"
 }

@@ -1,6 +1,6 @@
 //! What tasklock does in a second, beside what the same database does without it, and what others do on it.
 //!
-//! `tasklock-bench MEASUREMENT --system SYSTEM --url URL [--jobs N] [--slots N] [--batch N] [--keep] [--across]`
+//! `tasklock-bench MEASUREMENT --system SYSTEM --url URL [--jobs N] [--slots N] [--batch N] [--minutes N] [--keep] [--across]`
 //!
 //! | measurement | of | |
 //! | --- | --- | --- |
@@ -13,6 +13,7 @@
 //! | `backlog` | tasklock | the first 20,000 jobs out of `--jobs`, against 20,000 alone |
 //! | `fleet` | tasklock | eight processes against one: with work, and idle with a slot every second |
 //! | `takeover` | tasklock | milliseconds until a job runs elsewhere, after its holder was killed, and after it was stopped |
+//! | `churn` | tasklock | dead rows and the tables' sizes while `--jobs` jobs a second come and go for `--minutes`, beside 1,000 held leases |
 //! | `micro` | tasklock | nanoseconds of what happens in the process alone; takes no `--url` |
 //!
 //! | system | |

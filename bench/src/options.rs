@@ -36,6 +36,7 @@ named!(Measurement {
     Fleet = "fleet",
     Takeover = "takeover",
     Micro = "micro",
+    Churn = "churn",
     // What the others start: see `process`.
     Enqueuer = "enqueuer",
     Worker = "worker",
@@ -59,6 +60,7 @@ named!(
         Held = "held",
         Hourly = "hourly",
         Ticking = "ticking",
+        Churning = "churning",
     }
 );
 
@@ -73,6 +75,7 @@ pub struct Options {
     pub batch: u32,
     pub keep: bool,
     pub across: bool,
+    pub minutes: u32,
     pub tasks: Tasks,
 }
 
@@ -84,7 +87,7 @@ impl Options {
             .context("the first argument is the measurement")?;
         let (mut system, mut url, mut jobs) = (None, None, None);
         let (mut slots, mut batch, mut keep, mut across) = (Some(16), 100, false, false);
-        let mut tasks = Tasks::Jobs;
+        let (mut minutes, mut tasks) = (60, Tasks::Jobs);
         while let Some(name) = arguments.next() {
             match &*name {
                 "--keep" => {
@@ -111,6 +114,7 @@ impl Options {
                 ("--slots", _) => slots = Some(number()? as usize),
                 ("--jobs", _) => jobs = Some(number()?),
                 ("--batch", _) => batch = number()?,
+                ("--minutes", _) => minutes = number()?,
                 ("--url", _) => url = Some(value),
                 _ => bail!("no such option: {name}"),
             }
@@ -118,6 +122,7 @@ impl Options {
         let usual = match measurement {
             Measurement::Heartbeat => 10_000,
             Measurement::Backlog => 5_000_000,
+            Measurement::Churn => 500,
             _ => 20_000,
         };
         if url.is_none() && measurement != Measurement::Micro {
@@ -132,6 +137,7 @@ impl Options {
             batch,
             keep,
             across,
+            minutes,
             tasks,
         })
     }
@@ -152,6 +158,9 @@ impl Options {
             "keep": self.keep,
             "across": self.across,
         });
+        if self.measurement == Measurement::Churn {
+            line["minutes"] = self.minutes.into();
+        }
         if self.system == System::Raw {
             line["batch"] = self.batch.into();
         }

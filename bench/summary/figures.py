@@ -7,7 +7,7 @@ import statistics
 # They keep what has ended, whatever they are told.
 KEEPERS = ("apalis", "underway")
 # What a run was told; all else in its line is a figure.
-OPTIONS = ["measurement", "system", "store", "jobs", "slots", "keep", "across", "batch", "complete"]
+OPTIONS = ["measurement", "system", "store", "jobs", "slots", "keep", "across", "batch", "minutes", "complete"]
 
 
 def rounds(results):
@@ -84,6 +84,8 @@ def about(line):
             words.append(f"batches of {line['batch']}")
         if not line["complete"]:
             words.append("stopped after 60 s")
+    if line["measurement"] == "churn":
+        words.append(f"{line['jobs']:,} jobs a second for {line['minutes']} minutes")
     if line["across"]:
         words.append("another process enqueues")
     return ", ".join(words)

@@ -1,6 +1,7 @@
 //! What is measured, each in a file.
 
 mod backlog;
+mod churn;
 mod enqueue;
 mod fleet;
 mod heartbeat;
@@ -26,7 +27,7 @@ pub async fn figures(options: &Options, place: &Place) -> Result<Option<Value>> 
     if sqlite
         && matches!(
             options.measurement,
-            Measurement::Heartbeat | Measurement::Fleet
+            Measurement::Heartbeat | Measurement::Fleet | Measurement::Churn
         )
     {
         bail!(
@@ -41,6 +42,7 @@ pub async fn figures(options: &Options, place: &Place) -> Result<Option<Value>> 
             Measurement::Backlog => backlog::figures(options, place).await.map(Some),
             Measurement::Fleet => fleet::figures(options, place).await.map(Some),
             Measurement::Takeover => takeover::figures(options, place).await.map(Some),
+            Measurement::Churn => churn::figures(options, place).await.map(Some),
             Measurement::Micro => micro::figures().await.map(Some),
             Measurement::Worker => roles::worker(options).await.map(|()| None),
             _ => of::<Tasklock>(options, place).await,

@@ -1,12 +1,14 @@
 //! When the scheduler looks for work next.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use super::turns::Turns;
 use crate::lease::{Clock, Moment};
+use crate::store::Looked;
 
 /// A moment that anybody may bring forward, and one waits for.
 #[derive(Debug)]
@@ -14,6 +16,8 @@ pub(crate) struct Alarm {
     at: AtomicU64,
     /// What the store's clock shows, in microseconds, less what ours does.
     offset: AtomicI64,
+    /// When something falls due that others look for as well.
+    turns: Mutex<Turns>,
     /// Whether the store announces work at present.
     announced: AtomicBool,
     moved: Notify,
@@ -25,6 +29,7 @@ impl Alarm {
         Self {
             at: AtomicU64::new(0),
             offset: AtomicI64::new(0),
+            turns: Mutex::default(),
             announced: AtomicBool::new(false),
             moved: Notify::new(),
             clock,
@@ -43,9 +48,40 @@ impl Alarm {
 
     /// Rings when the store's clock shows `at`, in microseconds since the Unix epoch.
     pub(crate) fn at_store_time(&self, at: i64) {
+        self.bring_forward(self.ours(at));
+    }
+
+    /// Rings when the store's clock shows `at`, in microseconds, or a little later where another worker is first.
+    pub(super) fn in_turn(&self, at: i64) {
+        self.turns().expects(at);
+        self.moved.notify_one();
+    }
+
+    /// The same, by the word of whoever has ended a run.
+    pub(super) fn announced(&self, at: i64) {
+        self.turns().announced(at);
+        self.moved.notify_one();
+    }
+
+    /// Another worker with the same tasks has looked, and found something.
+    pub(super) fn others_looked(&self, looked: &Looked) {
+        self.turns().heard(looked);
+        self.moved.notify_one();
+    }
+
+    /// This worker has found something when it was time to look.
+    pub(super) fn found_in_turn(&self) {
+        self.turns().found();
+    }
+
+    /// When our clock shows what the store's shows as `at`.
+    fn ours(&self, at: i64) -> Moment {
         let left = at.saturating_sub(self.offset.load(Ordering::SeqCst));
-        let nanos = u64::try_from(left).unwrap_or(0).saturating_mul(1_000);
-        self.bring_forward(Moment::from_nanos(nanos));
+        Moment::from_nanos(u64::try_from(left).unwrap_or(0).saturating_mul(1_000))
+    }
+
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Learns what the store's clock showed, read just before now: so the alarm rings late by at most
@@ -63,12 +99,19 @@ impl Alarm {
 
     pub(crate) fn set_announced(&self, announced: bool) {
         self.announced.store(announced, Ordering::SeqCst);
+        if !announced {
+            self.turns().alone();
+        }
     }
 
     /// Takes back all that was set. What is set after this call counts again: so the scheduler calls
-    /// it *before* it looks, and misses nothing that is announced while it does.
-    pub(crate) fn clear(&self) {
+    /// it *before* it looks, and misses nothing that is announced while it does. Answers whether something has fallen due
+    /// that others look for as well.
+    pub(crate) fn clear(&self) -> bool {
         self.at.store(u64::MAX, Ordering::SeqCst);
+        let ours = i64::try_from(self.clock.now().as_nanos() / 1_000).unwrap_or(i64::MAX);
+        let now = ours.saturating_add(self.offset.load(Ordering::SeqCst));
+        self.turns().come(now)
     }
 
     /// Waits until the moment has come.
@@ -76,6 +119,8 @@ impl Alarm {
         loop {
             let moved = self.moved.notified();
             let at = Moment::from_nanos(self.at.load(Ordering::SeqCst));
+            let in_turn = self.turns().next().map(|next| self.ours(next));
+            let at = in_turn.map_or(at, |in_turn| at.min(in_turn));
             let left = at.since(self.clock.now());
             if left.is_zero() {
                 return;

@@ -50,7 +50,9 @@ impl Scheduler {
             // A suspect that had to wait for its slot might go back, and lose its mark.
             suspects: self.suspects.room().min(self.slots.is_free().into()),
             sweep: self.is_to_sweep(),
-            quick: self.clock.now() < self.thorough_until,
+            quick: !self.tells && self.clock.now() < self.thorough_until,
+            // Where something is left out, this says nothing of it.
+            tell: Some(self.looker).filter(|_| self.tells && is_complete),
         };
         // It may be carried out without our hearing of it: then its rows carry this token.
         self.in_doubt.push(request.token.clone());

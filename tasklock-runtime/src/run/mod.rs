@@ -45,6 +45,7 @@ mod signals;
 mod slots;
 mod standing;
 mod suspects;
+mod turns;
 mod unwind;
 mod worker;
 

@@ -24,7 +24,8 @@ use super::standing;
 use super::suspects::Suspects;
 use crate::error::StoreErrorKind;
 use crate::lease::{Clock, Moment, OwnerToken};
-use crate::store::{Claim, Store};
+use crate::store::{Claim, Looker, Store};
+use crate::task::micros;
 
 const CALL: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -56,6 +57,10 @@ pub(super) struct Scheduler {
     pub(super) swept: Option<Moment>,
     /// Until then nothing expires that was there when expired leases were looked for last.
     pub(super) thorough_until: Moment,
+    /// What others know this worker by.
+    pub(super) looker: Looker,
+    /// Whether they are to hear of what this look finds.
+    pub(super) tells: bool,
     /// The next claim is for those tasks alone whose runs are short.
     pub(super) others_turn: bool,
 }
@@ -88,7 +93,8 @@ impl Scheduler {
                 break;
             }
             while self.runs.try_join_next().is_some() {}
-            self.bench.alarm.clear();
+            let in_turn = self.bench.alarm.clear();
+            self.tells = in_turn && self.bench.alarm.is_announced();
             let room = self.slots.room();
             let found = tokio::select! {
                 biased;
@@ -111,12 +117,16 @@ impl Scheduler {
                     } else {
                         (pause * 2).min(self.poll_interval)
                     };
-                    self.start_all(batch.claims, batch.now);
+                    let now = batch.now;
+                    if in_turn && found {
+                        self.bench.alarm.found_in_turn();
+                    }
+                    self.start_all(batch.claims, now);
                     if gone || failed == Some(StoreErrorKind::Schema) {
                         self.restore().await;
                     }
                     let least = if found { Duration::ZERO } else { pause };
-                    self.bench.alarm.within(wait.max(least).min(self.poll()));
+                    self.next_look(now, wait, least);
                 }
                 Err(error) => {
                     if failing.replace(error.kind()) != Some(error.kind()) {
@@ -150,6 +160,19 @@ impl Scheduler {
             Ok(Err(error)) => tracing::debug!("standing jobs are not brought back: {error}"),
             Err(_) => tracing::debug!("standing jobs are not brought back: no answer"),
         }
+    }
+
+    /// Sets the alarm, having heard `now`, by the store's clock, that something happens after this wait.
+    fn next_look(&self, now: i64, wait: Duration, least: Duration) {
+        let alarm = &self.bench.alarm;
+        let wait = wait.max(least);
+        if wait == least {
+            // It is there already: this worker's own affair.
+            alarm.within(wait);
+        } else if wait < self.poll() {
+            alarm.in_turn(now.saturating_add(micros(wait)));
+        }
+        alarm.within(self.poll());
     }
 
     /// The longest that nothing is asked.

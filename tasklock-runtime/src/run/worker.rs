@@ -37,9 +37,10 @@ use super::signals::Signals;
 use super::slots::Slots;
 use super::standing;
 use super::suspects::Suspects;
+use super::turns;
 use crate::error::Error;
 use crate::lease::{Clock, Moment};
-use crate::store::{Store, Wake};
+use crate::store::{Looked, Looker, Store, Wake};
 use crate::task::{States, install_panic_hook};
 
 /// How long the last writes may take after the handlers were dropped.
@@ -94,7 +95,7 @@ impl Worker {
         let hard_stop = bench.hard_stop.clone();
         // In a set, which ends them where the caller drops this future.
         let mut helpers = JoinSet::new();
-        let watching = helpers.spawn(self.watch(&bench.alarm));
+        let watching = helpers.spawn(self.watch(&bench.alarm, scheduler.looker));
         helpers.spawn(prune::prune(Arc::clone(&self.store)));
         let listening = helpers.spawn(obey(
             signals,
@@ -178,6 +179,8 @@ impl Worker {
             in_doubt: Vec::new(),
             swept: None,
             thorough_until: Moment::from_nanos(0),
+            looker: turns::looker(&self.registry),
+            tells: false,
             others_turn: false,
         };
         Ok((scheduler, writing))
@@ -188,10 +191,14 @@ impl Worker {
         Ok(standing::declare(&*self.store, &self.registry).await?)
     }
 
-    fn watch(&self, alarm: &Arc<Alarm>) -> impl Future<Output = ()> + Send + use<> {
+    fn watch(&self, alarm: &Arc<Alarm>, own: Looker) -> impl Future<Output = ()> + Send + use<> {
         let alarm = Arc::clone(alarm);
         self.store.watch(Box::new(move |wake| match wake {
             Wake::Work => alarm.now(),
+            Wake::Due(at) => alarm.announced(at),
+            Wake::Looked(Looked { looker, .. })
+                if looker.worker == own.worker || looker.tasks != own.tasks => {}
+            Wake::Looked(looked) => alarm.others_looked(&looked),
             Wake::Live | Wake::Deaf => {
                 alarm.set_announced(wake == Wake::Live);
                 alarm.now();

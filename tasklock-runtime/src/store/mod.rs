@@ -131,6 +131,7 @@ mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod types;
+mod wake;
 
 use std::fmt;
 use std::future::Future;
@@ -146,10 +147,11 @@ pub use named::{Acquire, Acquired, LEASES, News, PATIENCE};
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) use types::span;
 pub use types::{
-    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Resource, Triggered,
-    Wanted,
+    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Looker, Renewal, Resource,
+    Triggered, Wanted,
 };
 pub(crate) use types::{answered, between};
+pub use wake::{Looked, Wake};
 
 use crate::error::StoreError;
 pub use crate::lease::Anchor;
@@ -269,28 +271,6 @@ pub trait Steer {
 
     /// What is paused.
     fn paused(&self) -> StoreFuture<'_, Vec<Pausable>>;
-}
-
-/// What a watcher has seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wake {
-    /// Work may have come.
-    Work,
-    /// Announcements arrive from now on; whatever was announced before may have been missed.
-    Live,
-    /// Announcements do not arrive for the time being.
-    Deaf,
-}
-
-/// Where all announcements are of one kind.
-impl From<Wake> for News {
-    fn from(wake: Wake) -> Self {
-        match wake {
-            Wake::Work => Self::Any,
-            Wake::Live => Self::Live,
-            Wake::Deaf => Self::Deaf,
-        }
-    }
 }
 
 /// The heartbeat's own connection, opened on first use and again after a [`reset`](Self::reset). It

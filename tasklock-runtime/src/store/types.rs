@@ -42,6 +42,18 @@ pub struct ClaimRequest {
     /// In a hurry: expired leases were looked for just now, and need not be; and where something is taken, nobody waits
     /// to hear what comes next: the store may answer that it is at once, and is asked again.
     pub quick: bool,
+    /// Where something is taken: tell other workers that this one has looked, and when something happens next. A store that
+    /// announces nothing of the kind leaves it.
+    pub tell: Option<Looker>,
+}
+
+/// Who looks for work, to others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Looker {
+    /// A number by which a worker knows what it has said itself.
+    pub worker: u64,
+    /// The same for all workers that have the same tasks.
+    pub tasks: u64,
 }
 
 /// A task of which a claim may take rows.

@@ -329,6 +329,7 @@ macro_rules! suite {
                 }
                 watch {
                     new_work_is_announced_to_other_processes,
+                    a_look_and_the_next_slot_are_told,
                 }
                 storm {
                     no_live_lease_is_taken,

@@ -60,6 +60,7 @@ pub(crate) fn request<T: AsRef<str>>(tasks: &[T], ttl: Duration, limit: usize) -
     ClaimRequest {
         sweep: true,
         quick: false,
+        tell: None,
         token: OwnerToken::fresh(),
         worker: "a worker".to_owned(),
         tasks: tasks.collect(),

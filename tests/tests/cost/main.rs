@@ -4,4 +4,5 @@
 //! matter, and no allocation that nobody needs. `cargo test -p tasklock-tests --test cost -- --nocapture` prints them.
 
 mod allocations;
+mod fleet;
 mod statements;

@@ -100,6 +100,7 @@ pub fn builder(url: &str, options: &Options, tasks: Tasks) -> RuntimeBuilder {
             .handle_signals(true),
         Tasks::Hourly => builder.queues(["hourly"]),
         Tasks::Ticking => builder.queues(["hourly", "ticking"]),
+        Tasks::Churning => builder.queues(["default", "ticking"]),
     }
 }
 

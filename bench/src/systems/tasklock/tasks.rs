@@ -19,6 +19,12 @@ pub async fn kept(_lease: LeaseContext, number: Payload<u32>) {
     times::ran(number.0);
 }
 
+/// It stays visible for a minute.
+#[locked_task(ttl = "30s", keep = "1m")]
+pub async fn brief(_lease: LeaseContext, number: Payload<u32>) {
+    times::ran(number.0);
+}
+
 /// Holds its lease until the process stops.
 #[locked_task(ttl = "30s", heartbeat = "10s", keep = "none")]
 pub async fn waiting(lease: LeaseContext, number: Payload<u32>) {

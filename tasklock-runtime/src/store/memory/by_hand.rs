@@ -28,6 +28,7 @@ impl Memory {
             suspects: 1,
             sweep: false,
             quick: false,
+            tell: None,
         });
         let wait = found.wait?;
         let at = found.now.saturating_add(micros(wait));

@@ -110,15 +110,3 @@ impl Beat for Statements {
         self.free_awaited(connection, &jobs).await;
     }
 }
-
-/// Wakes every worker that listens, at the commit of the transaction.
-pub(super) async fn announce(
-    connection: &mut PgConnection,
-    statements: &Statements,
-) -> Result<(), sqlx::Error> {
-    sqlx::query("SELECT pg_notify($1, '')")
-        .bind(&statements.channel)
-        .execute(connection)
-        .await
-        .map(|_| ())
-}

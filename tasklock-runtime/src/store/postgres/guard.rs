@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sqlx::{Postgres, Transaction};
 
-use super::beat::announce;
+use super::announce;
 use super::diagnose;
 use super::statements::Statements;
 use crate::error::StoreErrorKind;
@@ -91,7 +91,7 @@ impl Hold for Guard {
                 .await
                 .map_err(refused)?;
             if self.end.frees_place {
-                announce(tx, statements).await.map_err(refused)?;
+                announce::work(tx, statements).await.map_err(refused)?;
             }
         }
         Ok(())

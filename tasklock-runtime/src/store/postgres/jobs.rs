@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sqlx::{Connection, PgConnection, Postgres, Transaction};
 
-use super::beat::announce;
+use super::announce;
 use super::rows::{NewJobs, job};
 use super::statements::{BEGIN, Statements};
 use super::{PgStore, diagnose};
@@ -120,7 +120,7 @@ impl PgStore {
                     .bind(id)
                     .fetch_one(&mut *tx)
                     .await?;
-                announce(&mut tx, &self.statements).await?;
+                announce::work(&mut tx, &self.statements).await?;
                 Some(holder.map_or(Retried::Queued, Retried::KeyTaken))
             }
         };
@@ -159,7 +159,7 @@ impl PgStore {
             .execute(&mut *tx)
             .await?;
         if !pause {
-            announce(&mut tx, &self.statements).await?;
+            announce::work(&mut tx, &self.statements).await?;
         }
         tx.commit().await?;
         connection.done();
@@ -211,7 +211,7 @@ async fn insert(
             }
         }
     }
-    announce(connection, statements).await?;
+    announce::work(connection, statements).await?;
     batch.done()
 }
 

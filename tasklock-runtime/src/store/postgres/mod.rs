@@ -5,7 +5,9 @@
 //! that listens. The listener is tested with an announcement of its own before it is relied on: a
 //! pooler in transaction mode accepts LISTEN, and delivers nothing.
 
+mod announce;
 mod beat;
+mod claim;
 mod fence;
 mod fragments;
 mod guard;
@@ -154,11 +156,14 @@ impl PgStore {
         wake: Box<dyn Fn(Wake) + Send + Sync>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         self.listener(&self.statements.channel, move |heard| {
-            wake(match heard {
-                Heard::Said(_) => Wake::Work,
-                Heard::Live => Wake::Live,
-                Heard::Deaf => Wake::Deaf,
-            });
+            let heard = match heard {
+                Heard::Said(said) => announce::heard(said),
+                Heard::Live => Some(Wake::Live),
+                Heard::Deaf => Some(Wake::Deaf),
+            };
+            if let Some(heard) = heard {
+                wake(heard);
+            }
         })
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sqlx::{PgConnection, Postgres, Transaction};
 
 use super::PgStore;
-use super::beat::announce;
+use super::announce;
 use super::named::More;
 use super::statements::Statements;
 use crate::lease::{LeaseKey, OwnerToken};
@@ -142,7 +142,7 @@ impl Statements {
             .fetch_one(&mut *connection)
             .await?;
         if unparked > 0 {
-            announce(connection, self).await?;
+            announce::work(connection, self).await?;
         }
         Ok(())
     }

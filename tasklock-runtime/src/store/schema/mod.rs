@@ -18,6 +18,14 @@ pub(crate) struct Migration {
     pub(crate) sql: &'static str,
 }
 
+const fn step(version: i64, oldest_compatible: i64, sql: &'static str) -> Migration {
+    Migration {
+        version,
+        oldest_compatible,
+        sql,
+    }
+}
+
 /// Which database's dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -28,56 +36,28 @@ pub enum Dialect {
     Sqlite,
 }
 
+const POSTGRES: &[Migration] = &[
+    step(1, 1, include_str!("postgres_0001.sql")),
+    // A binary of version 1 would run an ended job again.
+    step(2, 2, include_str!("postgres_0002.sql")),
+    step(3, 2, include_str!("postgres_0003.sql")),
+    // An older binary would run a job without its resource.
+    step(4, 4, include_str!("postgres_0004.sql")),
+    step(5, 4, include_str!("postgres_0005.sql")),
+];
+
+const SQLITE: &[Migration] = &[
+    step(1, 1, include_str!("sqlite_0001.sql")),
+    step(2, 2, include_str!("sqlite_0002.sql")),
+    step(3, 2, include_str!("sqlite_0003.sql")),
+    step(4, 4, include_str!("sqlite_0004.sql")),
+];
+
 impl Dialect {
     pub(crate) fn migrations(self) -> &'static [Migration] {
         match self {
-            Self::Postgres => &[
-                Migration {
-                    version: 1,
-                    oldest_compatible: 1,
-                    sql: include_str!("postgres_0001.sql"),
-                },
-                // A binary of version 1 would run an ended job again.
-                Migration {
-                    version: 2,
-                    oldest_compatible: 2,
-                    sql: include_str!("postgres_0002.sql"),
-                },
-                Migration {
-                    version: 3,
-                    oldest_compatible: 2,
-                    sql: include_str!("postgres_0003.sql"),
-                },
-                // An older binary would run a job without its resource.
-                Migration {
-                    version: 4,
-                    oldest_compatible: 4,
-                    sql: include_str!("postgres_0004.sql"),
-                },
-            ],
-            Self::Sqlite => &[
-                Migration {
-                    version: 1,
-                    oldest_compatible: 1,
-                    sql: include_str!("sqlite_0001.sql"),
-                },
-                Migration {
-                    version: 2,
-                    oldest_compatible: 2,
-                    sql: include_str!("sqlite_0002.sql"),
-                },
-                Migration {
-                    version: 3,
-                    oldest_compatible: 2,
-                    sql: include_str!("sqlite_0003.sql"),
-                },
-                // An older binary would run a job without its resource.
-                Migration {
-                    version: 4,
-                    oldest_compatible: 4,
-                    sql: include_str!("sqlite_0004.sql"),
-                },
-            ],
+            Self::Postgres => POSTGRES,
+            Self::Sqlite => SQLITE,
         }
     }
 

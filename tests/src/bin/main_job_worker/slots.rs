@@ -31,3 +31,7 @@ async fn slots(lease: LeaseContext) -> TaskResult {
     say("run", &lease, nothing());
     Ok(())
 }
+
+/// Does nothing, often.
+#[locked_task(ttl = "5s", every = "200ms")]
+async fn ticks(_lease: LeaseContext) {}

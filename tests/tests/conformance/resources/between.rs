@@ -56,6 +56,7 @@ pub(crate) async fn an_odd_parked_row_holds_up_nobody(world: &World) {
         let sweep = ClaimRequest {
             sweep: true,
             quick: false,
+            tell: None,
             ..request(&["task"], LONG, 9)
         };
         let claims = store.claim(&sweep).await.unwrap().claims;
@@ -100,6 +101,7 @@ pub(crate) async fn a_name_given_back_during_a_claim_is_not_slept_on(world: &Wor
             let sweep = ClaimRequest {
                 sweep: true,
                 quick: false,
+                tell: None,
                 ..request(&["task"], LONG, 9)
             };
             claims = b.claim(&sweep).await.unwrap().claims;

@@ -87,7 +87,7 @@ WHERE t.task = j.task AND j.id = ANY($3::bigint[]) AND j.state = 'running'
 RETURNING {claimed}
 ), {stray} SELECT * FROM c";
 
-/// $1 tasks, $2 queues, $3 limits. The store's clock, and when something can happen to these tasks next: what
+/// $1 tasks, $2 queues, $3 limits, $4 channel of work, $5 what to say there before the two instants, or NULL. The store's clock, and when something can happen to these tasks next: what
 /// no claim takes is left out, or they would be asked for without a pause. Where a task is at its limit, that
 /// is the end of a place's hold; the end of a run is announced. Whoever holds the resource of a parked job may have
 /// died: somebody has to look.
@@ -106,4 +106,5 @@ WITH RECURSIVE {wanted}, {lane}, e AS MATERIALIZED (SELECT least(
     (SELECT statement_timestamp() + interval '1 second'
      WHERE EXISTS (SELECT FROM {s}{p}job j JOIN t ON t.task = j.task WHERE {parked}))
 ) AS at)
-SELECT {now} AS now, {event} - {now} AS wait FROM e";
+SELECT {now} AS now, {event} - {now} AS wait,
+    CASE WHEN $5::text IS NOT NULL THEN pg_notify($4, concat($5, {now}, ' ', {event}))::text END AS told FROM e";

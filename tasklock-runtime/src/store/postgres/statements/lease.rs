@@ -90,6 +90,9 @@ FROM r";
 /// $1 ids
 pub(super) const DROP_BEATS: &str = "DELETE FROM {s}{p}heartbeat WHERE job_id = ANY($1::bigint[])";
 
+/// $1 channel of work, $2 an instant in µs, $3 a delay in µs; one of them may be NULL.
+pub(super) const TELL_SLOT: &str = "SELECT pg_notify($1, concat('due ', least($2, {now} + $3)))";
+
 /// $1 id, $2 fence, $3 owner, $4 time-out in ms: a process that is paused before its COMMIT does not hold
 /// the row for ever.
 pub(super) const GUARD: &str = "
