@@ -1,6 +1,5 @@
 //! What the heartbeat says to SQLite, and what it shares with the store.
 
-use serde_json::json;
 use sqlx::{Sqlite, SqliteConnection};
 
 use super::rows::{job_row, keys, renewals};
@@ -39,7 +38,7 @@ impl Beat for Statements {
         jobs: &[i64],
     ) -> Result<Vec<JobRow>, sqlx::Error> {
         let rows = sqlx::query(&self.inspect)
-            .bind(batch(jobs, |job| json!(job)))
+            .bind(batch(jobs, |job| job))
             .fetch_all(connection)
             .await?;
         rows.iter().map(job_row).collect()

@@ -126,7 +126,8 @@ impl Fragments {
             ("{refusals}", count("refusals", i32::MAX)),
             (
                 "{now}",
-                "CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000".to_owned(),
+                // A query of its own is made once for a statement; an expression, for each row.
+                "(SELECT CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000)".to_owned(),
             ),
             ("{due}", micros("due_at")),
             (

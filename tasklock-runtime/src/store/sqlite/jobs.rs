@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use sqlx::{Connection, Sqlite, SqliteConnection, Transaction};
 
-use super::rows::{job, new_jobs};
+use super::rows::{self, job, new_jobs};
 use super::statements::{BEGIN, Statements};
 use super::{SqliteStore, batch, diagnose};
 use crate::error::Error;
 use crate::lease::Anchor;
-use crate::store::sql::{Batch, TRIES, Text, Written, elsewhere, uninserted};
+use crate::store::sql::{Batch, TRIES, Text, Written, due_at, due_in, elsewhere, uninserted};
 use crate::store::{Cancelled, Enqueued, Inserting, Job, JobQuery, NewJob, Pausable, Retried};
 
 impl SqliteStore {
@@ -54,7 +54,7 @@ impl SqliteStore {
         let mut connection = self.checkout().await?;
         let rows = sqlx::query(&self.statements.jobs)
             .bind(&query.task)
-            .bind(batch(&query.states, |state| state.as_str().into()))
+            .bind(batch(&query.states, |state| state.as_str()))
             .bind(query.states.iter().all(|state| state.is_ended()))
             .bind(query.before)
             .bind(i64::try_from(query.limit).unwrap_or(i64::MAX))
@@ -164,10 +164,20 @@ async fn insert(
 ) -> Result<Vec<Enqueued>, sqlx::Error> {
     let mut batch = Batch::of(jobs);
     for chunk in batch.plain_chunks() {
-        let ids = sqlx::query_as(&statements.enqueue)
-            .bind(new_jobs(&batch.jobs_of(&chunk)))
-            .fetch_all(&mut *connection)
-            .await?;
+        let new = batch.jobs_of(&chunk);
+        let first = new[0];
+        let inserting = if rows::are_alike(&new) {
+            sqlx::query_as(&statements.enqueue_alike)
+                .bind(rows::payloads(&new))
+                .bind(&first.task)
+                .bind(first.priority)
+                .bind(due_at(first.due))
+                .bind(due_in(first.due))
+                .bind(&first.resource)
+        } else {
+            sqlx::query_as(&statements.enqueue).bind(new_jobs(&new))
+        };
+        let ids = inserting.fetch_all(&mut *connection).await?;
         batch.note_plain(&chunk, ids);
     }
     for mut chunk in batch.keyed_chunks() {

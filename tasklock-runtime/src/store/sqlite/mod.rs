@@ -30,7 +30,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use serde_json::json;
+use serde::Serialize;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
 };
@@ -250,6 +250,7 @@ where
 }
 
 /// A batch as the JSON array that `json_each` reads.
-fn batch<T>(items: &[T], row: impl Fn(&T) -> serde_json::Value) -> String {
-    json!(items.iter().map(row).collect::<Vec<_>>()).to_string()
+fn batch<'a, T, R: Serialize>(items: &'a [T], row: impl Fn(&'a T) -> R) -> String {
+    let rows: Vec<R> = items.iter().map(row).collect();
+    serde_json::to_string(&rows).expect("rows of texts and numbers are JSON")
 }

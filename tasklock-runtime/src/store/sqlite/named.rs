@@ -120,7 +120,7 @@ impl SqliteStore {
         }
         if !stand.is_empty() {
             sqlx::query(&statements.stand)
-                .bind(batch(&stand, |place| json!(place)))
+                .bind(batch(&stand, |place| place))
                 .bind(micros(PATIENCE))
                 .execute(&mut *connection)
                 .await?;
@@ -165,7 +165,7 @@ impl SqliteStore {
         tickets: &[&str],
     ) -> Result<(), sqlx::Error> {
         sqlx::query(&self.statements.leave)
-            .bind(batch(tickets, |ticket| json!(ticket)))
+            .bind(batch(tickets, |ticket| ticket))
             .execute(connection)
             .await
             .map(|_| ())
@@ -179,7 +179,7 @@ impl SqliteStore {
         let mut connection = self.checkout().await?;
         self.left(&mut connection, &[ticket.as_str()]).await?;
         sqlx::query(&self.statements.unpark_names)
-            .bind(batch(&[name], |name| json!(name)))
+            .bind(batch(&[name], |name| name))
             .execute(&mut *connection)
             .await?;
         connection.done();

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use serde_json::json;
 use sqlx::SqliteConnection;
 
 use super::named::Try;
@@ -51,11 +50,11 @@ impl SqliteStore {
         let statements = &self.statements;
         if !losers.is_empty() {
             sqlx::query(&statements.put_back)
-                .bind(batch(&losers, |id| json!(id)))
+                .bind(batch(&losers, |id| id))
                 .execute(&mut *connection)
                 .await?;
             sqlx::query(&statements.park)
-                .bind(batch(&busy, |name| json!(name)))
+                .bind(batch(&busy, |name| name))
                 .bind(PARK_MOST)
                 .execute(connection)
                 .await?;
@@ -97,7 +96,7 @@ impl Statements {
     /// fails here the next sweep finds.
     pub(super) async fn unpark(&self, connection: &mut SqliteConnection, leases: &[LeaseKey]) {
         let unparked = sqlx::query(&self.unpark)
-            .bind(batch(leases, |key| json!(key.job)))
+            .bind(batch(leases, |key| key.job))
             .execute(connection)
             .await;
         if let Err(error) = unparked {

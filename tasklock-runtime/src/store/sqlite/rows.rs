@@ -1,6 +1,5 @@
 //! Between the store's types and JSON, rows and columns.
 
-use serde_json::json;
 use sqlx::sqlite::SqliteRow;
 
 use super::{batch, column};
@@ -11,18 +10,18 @@ use crate::task::micros;
 
 pub(super) fn wanted(tasks: &[Wanted]) -> String {
     batch(tasks, |wanted| {
-        json!([
-            wanted.task,
-            wanted.queue,
+        (
+            &wanted.task,
+            &wanted.queue,
             micros(wanted.ttl),
             wanted.most,
-            wanted.suspect_from
-        ])
+            wanted.suspect_from,
+        )
     })
 }
 
 pub(super) fn keys(keys: &[LeaseKey]) -> String {
-    batch(keys, |key| json!([key.job, key.fence, key.owner.as_str()]))
+    batch(keys, |key| (key.job, key.fence, key.owner.as_str()))
 }
 
 pub(super) fn renewals(renewals: &[Renewal]) -> String {
@@ -30,7 +29,7 @@ pub(super) fn renewals(renewals: &[Renewal]) -> String {
         let key = &renewal.key;
         let (done, total) = progress_columns(renewal.progress);
         let ttl = micros(renewal.ttl);
-        json!([key.job, key.fence, key.owner.as_str(), ttl, done, total])
+        (key.job, key.fence, key.owner.as_str(), ttl, done, total)
     })
 }
 
@@ -38,34 +37,47 @@ pub(super) fn ends(ends: &[&Finish]) -> String {
     batch(ends, |end| {
         let key = &end.key;
         let columns = Columns::of(end);
-        json!([
+        (
             key.job,
             key.fence,
             key.owner.as_str(),
             columns.next_at,
             columns.next_in,
             end.outcome,
-            end.error,
+            &end.error,
             columns.state,
             columns.counts,
             columns.keep,
-            columns.hold
-        ])
+            columns.hold,
+        )
     })
 }
 
 pub(super) fn new_jobs(jobs: &[&NewJob]) -> String {
     batch(jobs, |job| {
-        json!([
-            job.task,
-            job.payload,
+        (
+            &job.task,
+            &job.payload,
             job.priority,
-            job.unique_key,
+            &job.unique_key,
             due_at(job.due),
             due_in(job.due),
-            job.resource
-        ])
+            &job.resource,
+        )
     })
+}
+
+/// Jobs without a key that differ in nothing but their payloads.
+pub(super) fn are_alike(jobs: &[&NewJob]) -> bool {
+    let of = |job: &NewJob| (due_at(job.due), due_in(job.due), job.priority);
+    jobs.windows(2).all(|pair| {
+        let [one, two] = [pair[0], pair[1]];
+        one.task == two.task && of(one) == of(two) && one.resource == two.resource
+    })
+}
+
+pub(super) fn payloads(jobs: &[&NewJob]) -> String {
+    batch(jobs, |job| &job.payload)
 }
 
 pub(super) fn taken(

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use serde_json::json;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, Sqlite, SqliteConnection};
 
@@ -13,6 +12,7 @@ use crate::fault;
 use crate::lease::{LeaseKey, OwnerToken};
 use crate::store::sql::{Beat, Checkout, Taken, goes_away};
 use crate::store::{ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Triggered, between};
+use crate::task::micros;
 
 impl SqliteStore {
     pub(super) async fn checkout(&self) -> Result<Checkout<Sqlite>, sqlx::Error> {
@@ -57,7 +57,7 @@ impl SqliteStore {
             if !expired.is_empty() {
                 let rows = sqlx::query(&self.statements.take_expired)
                     .bind(&tasks)
-                    .bind(batch(&expired, |(id, _)| json!(id)))
+                    .bind(batch(&expired, |(id, _)| id))
                     .bind(request.token.as_str())
                     .bind(&request.worker)
                     .fetch_all(&mut *tx)
@@ -65,11 +65,10 @@ impl SqliteStore {
                 taken = self::taken(&rows, &request.token, true)?;
             }
             let left = request.limit.saturating_sub(taken.len());
-            let due = self.due(&mut tx, &tasks, left).await?;
+            let due = self.due(&mut tx, request, &tasks, left).await?;
             if !due.is_empty() {
                 let rows = sqlx::query(&self.statements.claim_due)
-                    .bind(&tasks)
-                    .bind(batch(&due, |id| json!(id)))
+                    .bind(batch(&due, |row| row))
                     .bind(request.token.as_str())
                     .bind(&request.worker)
                     .fetch_all(&mut *tx)
@@ -88,15 +87,16 @@ impl SqliteStore {
         Ok(claimed)
     }
 
-    /// The rows to take: the first ones of all tasks and priorities together, by rank. Each task's due rows
+    /// The rows to take, and for how long: the first ones of all tasks and priorities together, by rank. Each task's due rows
     /// stand in a part of the index of their own, and in there each priority's, so that no row is looked at
     /// that is not due, or that another worker's tasks own.
     async fn due(
         &self,
         connection: &mut SqliteConnection,
+        request: &ClaimRequest,
         tasks: &str,
         limit: usize,
-    ) -> Result<Vec<i64>, sqlx::Error> {
+    ) -> Result<Vec<(i64, i64)>, sqlx::Error> {
         if limit == 0 {
             return Ok(Vec::new());
         }
@@ -128,7 +128,12 @@ impl SqliteStore {
             }
             _ => true,
         });
-        Ok(due.iter().take(limit).map(|(.., id)| *id).collect())
+        let wanted = request.tasks.iter();
+        let ttls: HashMap<&str, i64> = wanted
+            .map(|wanted| (&*wanted.task, micros(wanted.ttl)))
+            .collect();
+        let taken = |(_, task, id): (i64, &str, i64)| Some((id, *ttls.get(task)?));
+        Ok(due.into_iter().take(limit).filter_map(taken).collect())
     }
 
     pub(super) async fn next_event(

@@ -1,6 +1,6 @@
 //! How work is taken, and when there will be some.
 //!
-//! ?1 is always [[task, queue, ttl in µs, limit, suspect from], …].
+//! Where ?1 is 'tasks' it is [[task, queue, ttl in µs, limit, suspect from], …].
 
 /// ?1 tasks. What no claim takes is left out, or it would be asked for without a pause. Where a task is at its
 /// limit, the next event is the end of a place's hold; the end of a run is seen, for it changes the file.
@@ -34,12 +34,13 @@ SELECT id, {due} AS due FROM {p}job
 WHERE state = 'ready' AND task = ?1 AND priority = ?2 AND due_at <= {now} AND {claimable}
 ORDER BY due_at LIMIT ?3";
 
-/// ?1 tasks, ?2 ids, ?3 token, ?4 worker
+/// ?1 [[id, ttl in µs], …], ?2 token, ?3 worker
 pub(super) const CLAIM_DUE: &str = "
 UPDATE {p}job
-SET state = 'running', lock_owner = ?3, lock_worker = ?4, fence = fence + 1,
-    lock_until = {now} + {ttl}, attempt = {attempt_more}, claimed_at = {now}, {unsaid}
-WHERE id IN (SELECT value FROM json_each(?2))
+SET state = 'running', lock_owner = ?2, lock_worker = ?3, fence = fence + 1,
+    lock_until = {now} + e.ttl, attempt = {attempt_more}, claimed_at = {now}, {unsaid}
+FROM (SELECT value ->> 0 AS job, value ->> 1 AS ttl FROM json_each(?1)) AS e
+WHERE id = e.job
 RETURNING {claimed}";
 
 /// ?1 tasks, ?2 limit, ?3 most suspects. Rows whose lease has expired, and who had it.

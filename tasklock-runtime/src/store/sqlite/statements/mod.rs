@@ -66,6 +66,7 @@ pub(super) struct Statements {
     pub(super) inspect: Text,
     pub(super) standing: Text,
     pub(super) enqueue: Text,
+    pub(super) enqueue_alike: Text,
     pub(super) key_taken: Text,
     pub(super) job_state: Text,
     pub(super) cancel_waiting: Text,
@@ -130,6 +131,7 @@ impl Statements {
                 jobs::ROW
             )),
             enqueue: fill(jobs::ENQUEUE),
+            enqueue_alike: fill(jobs::ENQUEUE_ALIKE),
             key_taken: fill(jobs::KEY_TAKEN),
             job_state: fill(jobs::JOB_STATE),
             cancel_waiting: fill(jobs::CANCEL_WAITING),
