@@ -139,7 +139,7 @@ impl Run {
         let handler = bench.layers.handler(self.registration, parts, threads);
         let mut handler = CatchUnwind::start(|| handler.start());
         if let Some(threads) = ended {
-            return self.run_blocking(handler, threads).await;
+            return Box::pin(self.run_blocking(handler, threads)).await;
         }
         let interrupted = tokio::select! {
             biased;

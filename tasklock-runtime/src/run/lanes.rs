@@ -14,6 +14,7 @@
 //! waits in the line.
 
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::execution::{Bench, Run};
 use super::settling::Settling;
-use super::slots::{PATIENCE, Seat};
+use super::slots::{PATIENCE, Seat, Unwritten};
 use super::suspects::{Trial, tried};
 use crate::task::Outcome;
 
@@ -177,20 +178,30 @@ async fn make(next: Waiting, bench: &Arc<Bench>) {
         mut trial,
         ..
     } = next;
-    let outcome = tried(run.make(bench), &mut trial).await;
+    // Pinned here, once: what takes a future by value keeps it twice, in every lane while its handler runs.
+    let outcome = {
+        let making = pin!(run.make(bench));
+        tried(making, &mut trial).await
+    };
     // The slot is for the next one; the end is written with those of others.
     let unwritten = seat.slots().unwritten().await;
     drop(seat);
-    let waits = run.keeping.is_beating();
-    let bench = Arc::clone(bench);
-    let settling = async move {
-        let settling = Settling::of(run, outcome, Some(unwritten), trial, &bench);
-        settling.await.hand_in();
-    };
-    if waits {
+    if run.keeping.is_beating() {
         // A renewal is under way, on a store that may be slow: the lane goes on.
-        tokio::spawn(settling);
+        let bench = Arc::clone(bench);
+        tokio::spawn(async move { settle(run, outcome, unwritten, trial, &bench).await });
     } else {
-        settling.await;
+        settle(run, outcome, unwritten, trial, bench).await;
     }
+}
+
+async fn settle(
+    run: Box<Run>,
+    outcome: Outcome,
+    unwritten: Unwritten,
+    trial: Option<Trial>,
+    bench: &Arc<Bench>,
+) {
+    let settling = Settling::of(run, outcome, Some(unwritten), trial, bench);
+    settling.await.hand_in();
 }

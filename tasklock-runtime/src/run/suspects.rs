@@ -7,7 +7,7 @@
 //! one suspect at a time. The next one follows when that has ended, or has lasted for as long as its ttl:
 //! long runs that some outages have hit must not wait for each other.
 
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,12 +69,14 @@ impl Drop for Trial {
 }
 
 /// Makes a run, the first part of it on trial; a trial that is left then lasts until the end is written.
-pub(super) async fn tried<T>(run: impl Future<Output = T>, trial: &mut Option<Trial>) -> T {
+pub(super) async fn tried<T>(
+    mut run: Pin<&mut impl Future<Output = T>>,
+    trial: &mut Option<Trial>,
+) -> T {
     let length = match trial {
         Some(trial) => trial.length,
         None => return run.await,
     };
-    let mut run = pin!(run);
     tokio::select! {
         biased;
         ended = &mut run => return ended,
