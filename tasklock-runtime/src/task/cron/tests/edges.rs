@@ -63,9 +63,9 @@ fn the_ends_of_time() {
 #[test]
 fn the_last_slot_of_all() {
     let cron = cron("0 0 1 1 *");
-    let after = seconds("9998-06-01T00:00Z") * MICROS;
-    let slots: Vec<_> = slots_after(&cron, &TimeZone::UTC, after).collect();
-    assert_eq!(slots, [seconds("9999-01-01T00:00Z") * MICROS]);
+    let after = seconds("9998-06-01T00:00Z");
+    let slots = slots(&cron, &TimeZone::UTC, (after, i64::MAX));
+    assert_eq!(slots, [seconds("9999-01-01T00:00Z")]);
 }
 
 /// Clocks that were set by minutes and seconds, twice in few days, or across the date line.
