@@ -4,6 +4,7 @@
 //! the smallest input that it was found with: make it an example in the unit tests.
 
 mod backoff;
+mod cron;
 mod duration;
 mod name;
 mod timing;
