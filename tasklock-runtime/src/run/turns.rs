@@ -22,8 +22,8 @@ use super::registry::Registry;
 use crate::store::{Looked, Looker};
 
 /// The delays of those that do not look first: long enough for one look, and its announcement.
-const EARLIEST: Duration = Duration::from_millis(50);
-const LATEST: Duration = Duration::from_millis(150);
+const EARLIEST: Duration = Duration::from_millis(30);
+const LATEST: Duration = Duration::from_millis(80);
 /// More announced instants need not be known: the look at the first of them tells what comes later.
 const MOST: usize = 64;
 
