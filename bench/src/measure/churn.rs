@@ -42,20 +42,19 @@ pub async fn figures(options: &Options, place: &Place) -> Result<Value> {
     while times::runs() < u64::from(HELD) {
         sleep(Duration::from_millis(20)).await;
     }
-    let churning = tokio::spawn(churn(client, options.jobs / TURNS));
+    let mut churning = tokio::spawn(churn(client, options.jobs / TURNS));
     let mut samples: [Vec<Sizes>; 3] = Default::default();
     for _ in 0..options.minutes {
-        sleep(Duration::from_secs(60)).await;
+        tokio::select! {
+            ended = &mut churning => ended??,
+            () = sleep(Duration::from_secs(60)) => {}
+        }
         for (table, samples) in TABLES.iter().zip(&mut samples) {
             let sizes = sqlx::query_as(SIZES).bind(table);
             samples.push(sizes.fetch_one(&mut connection).await?);
         }
     }
     churning.abort();
-    // It ends by itself only where something failed.
-    if let Ok(ended) = churning.await {
-        ended?;
-    }
     worker.stop().await?;
     let mut figures = json!({ "runs": times::runs() });
     for (table, samples) in TABLES.iter().zip(samples) {

@@ -51,20 +51,25 @@ impl Alarm {
         self.bring_forward(self.ours(at));
     }
 
-    /// Rings when the store's clock shows `at`, in microseconds, or a little later where another worker is first.
-    pub(super) fn in_turn(&self, at: i64) {
-        self.turns().expects(at);
+    /// By its look at `now`, something happens `next`, in microseconds by the store's clock: rings then, or a little later
+    /// where another worker is first.
+    pub(super) fn saw(&self, now: i64, next: Option<i64>) {
+        self.turns().saw(now, next);
         self.moved.notify_one();
     }
 
-    /// The same, by the word of whoever has ended a run.
+    /// The same, by the word of whoever has ended a run. Of what is overdue each hears now.
     pub(super) fn announced(&self, at: i64) {
+        let at = at.max(self.store_time());
         self.turns().announced(at);
         self.moved.notify_one();
     }
 
     /// Another worker with the same tasks has looked, and found something.
     pub(super) fn others_looked(&self, looked: &Looked) {
+        // The store showed it before we heard of it.
+        let offset = looked.at.saturating_sub(self.our_time());
+        self.offset.fetch_max(offset, Ordering::SeqCst);
         self.turns().heard(looked);
         self.moved.notify_one();
     }
@@ -80,6 +85,17 @@ impl Alarm {
         Moment::from_nanos(u64::try_from(left).unwrap_or(0).saturating_mul(1_000))
     }
 
+    /// Ours, in microseconds.
+    fn our_time(&self) -> i64 {
+        i64::try_from(self.clock.now().as_nanos() / 1_000).unwrap_or(i64::MAX)
+    }
+
+    /// The store's, as far as is known.
+    fn store_time(&self) -> i64 {
+        self.our_time()
+            .saturating_add(self.offset.load(Ordering::SeqCst))
+    }
+
     fn turns(&self) -> MutexGuard<'_, Turns> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,9 +103,8 @@ impl Alarm {
     /// Learns what the store's clock showed, read just before now: so the alarm rings late by at most
     /// one round trip, never early, when looking would be in vain.
     pub(crate) fn set_store_time(&self, shown: i64) {
-        let ours = i64::try_from(self.clock.now().as_nanos() / 1_000).unwrap_or(i64::MAX);
         self.offset
-            .store(shown.saturating_sub(ours), Ordering::SeqCst);
+            .store(shown.saturating_sub(self.our_time()), Ordering::SeqCst);
     }
 
     /// Whether announcements arrive: then polling is only a safety net.
@@ -109,9 +124,7 @@ impl Alarm {
     /// that others look for as well.
     pub(crate) fn clear(&self) -> bool {
         self.at.store(u64::MAX, Ordering::SeqCst);
-        let ours = i64::try_from(self.clock.now().as_nanos() / 1_000).unwrap_or(i64::MAX);
-        let now = ours.saturating_add(self.offset.load(Ordering::SeqCst));
-        self.turns().come(now)
+        self.turns().come(self.store_time())
     }
 
     /// Waits until the moment has come.

@@ -4,7 +4,7 @@
 //! saw expires: until then, and for no longer than the shortest ttl there can be, none needs to be looked for, and a job
 //! that was just enqueued is claimed by one statement. A look that leaves tasks out, for they have their share of the slots, has
 //! not seen their leases: after it the next one is thorough. When a quick look has found something, a thorough one
-//! follows, while that runs.
+//! follows, while that runs. A look that others are to hear of is thorough: it says what comes next.
 
 use std::time::Duration;
 

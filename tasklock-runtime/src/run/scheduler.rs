@@ -166,12 +166,14 @@ impl Scheduler {
     fn next_look(&self, now: i64, wait: Duration, least: Duration) {
         let alarm = &self.bench.alarm;
         let wait = wait.max(least);
+        let mut next = None;
         if wait == least {
             // It is there already: this worker's own affair.
             alarm.within(wait);
         } else if wait < self.poll() {
-            alarm.in_turn(now.saturating_add(micros(wait)));
+            next = Some(now.saturating_add(micros(wait)));
         }
+        alarm.saw(now, next);
         alarm.within(self.poll());
     }
 

@@ -146,7 +146,10 @@ impl Settling {
             alarm.now();
         }
         match self.then {
-            Some(Then::Slot(Next::At(at))) => alarm.at_store_time(at),
+            Some(Then::Slot(Next::At(at))) => {
+                alarm.at_store_time(at);
+                alarm.announced(at);
+            }
             Some(Then::Slot(Next::In(delay)) | Then::Again(delay, _)) => alarm.within(delay),
             Some(
                 Then::Slot(Next::Dormant) | Then::Done(_) | Then::Dead(_) | Then::Cancelled(_),

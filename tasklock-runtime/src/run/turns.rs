@@ -6,11 +6,13 @@
 //! one when it comes, and the others a little later, each by a delay of its own. In that while they hear that somebody
 //! has looked, when, and what comes next: then the instants up to that look are served, and they have nothing to ask for.
 //!
-//! - Who looks and finds nothing, or as much as it has room for, says nothing: the others look in their turn. So they do
+//! - Who looks and finds nothing, or leaves something behind that is due, says nothing: the others look in their turn. So they do
 //!   where the first one has died, has no free slot, or has other tasks: a slot is late by [`LATEST`] at the most.
-//! - What is said is about the tasks of him who says it. Who has others does not heed it (`tasks`).
-//! - A look does not see what is committed while it is under way. An end says, in its own transaction, when its job falls due
-//!   next, and who has written it looks then whatever he hears. Were he to die, the next look of anybody finds it.
+//! - What is said is about the tasks of him who says it, with their limits. Who has others does not heed it (`tasks`).
+//! - A look does not see what is committed while it is under way. So what a worker has seen in a later look of its own it
+//!   does not forget for an earlier one; and the end of a scheduled run says, in its own transaction, when the next slot falls
+//!   due. Who has written it looks then, whatever he hears. What is lost for all that, were he to die just then, the next
+//!   look of anybody finds: ten poll intervals later at the most.
 //! - Where announcements do not arrive, each looks at the instant itself.
 //!
 //! An announcement of new work is another matter: whoever hears it looks at once.
@@ -32,6 +34,8 @@ const MOST: usize = 64;
 pub(super) struct Turns {
     /// By the last look.
     next: Option<i64>,
+    /// When that was.
+    seen: i64,
     /// Announced since.
     announced: BTreeSet<i64>,
     is_first: bool,
@@ -43,6 +47,7 @@ impl Default for Turns {
         let chance = f64::from(getrandom::u32().unwrap_or(0)) / f64::from(u32::MAX);
         Self {
             next: None,
+            seen: i64::MIN,
             announced: BTreeSet::new(),
             is_first: true,
             delay: EARLIEST + (LATEST - EARLIEST).mul_f64(chance),
@@ -59,9 +64,10 @@ impl Turns {
         }
     }
 
-    /// By its own look, something happens then.
-    pub(super) fn expects(&mut self, instant: i64) {
-        self.next = Some(instant);
+    /// It has looked, and something happens then. What was heard meanwhile may be of a look that has seen more.
+    pub(super) fn saw(&mut self, at: i64, next: Option<i64>) {
+        self.seen = at;
+        self.next = self.next.into_iter().chain(next).min();
     }
 
     /// When this worker looks next.
@@ -93,8 +99,16 @@ impl Turns {
     /// Another worker with the same tasks has found something.
     pub(super) fn heard(&mut self, looked: &Looked) {
         self.is_first = false;
+        let is_latest = looked.at >= self.seen;
+        let before = self.next;
         self.come(looked.at);
         self.next = looked.next;
+        if is_latest {
+            self.seen = looked.at;
+        } else {
+            // It has not seen all that this worker knows of.
+            self.next = before.into_iter().chain(looked.next).min();
+        }
     }
 
     /// Nothing is heard any more.
@@ -107,8 +121,11 @@ impl Turns {
 /// whatever their binary was built with.
 pub(super) fn looker(registry: &Registry) -> Looker {
     let tasks = registry.iter().map(|task| &task.definition);
-    let names = tasks.flat_map(|task| [task.name, task.queue_name()]);
-    let bytes = names.flat_map(|name| name.bytes().chain([0]));
+    let bytes = tasks.flat_map(|task| {
+        let names = [task.name, task.queue_name()].into_iter();
+        let names = names.flat_map(|name| name.bytes().chain([0]));
+        names.chain(task.limit().unwrap_or(0).to_le_bytes())
+    });
     Looker {
         worker: getrandom::u64().unwrap_or(0),
         tasks: bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
@@ -132,7 +149,7 @@ mod tests {
     #[test]
     fn who_found_something_is_the_first_to_look_again() {
         let mut turns = Turns::default();
-        turns.expects(1_000_000);
+        turns.saw(0, Some(1_000_000));
         assert_eq!(turns.next(), Some(1_000_000), "nobody else was heard of");
         turns.heard(&looked(1_000_500, Some(2_000_000)));
         let next = turns.next().expect("there is a next one");
@@ -143,7 +160,7 @@ mod tests {
         );
         assert!(turns.come(2_100_000));
         turns.found();
-        turns.expects(3_000_000);
+        turns.saw(2_100_000, Some(3_000_000));
         assert_eq!(turns.next(), Some(3_000_000));
     }
 
@@ -153,7 +170,7 @@ mod tests {
         for instant in [1, 2, 3, 4] {
             turns.announced(instant);
         }
-        turns.expects(9);
+        turns.saw(0, Some(9));
         turns.heard(&looked(2, Some(8)));
         turns.alone();
         assert_eq!(turns.next(), Some(3));
@@ -163,9 +180,8 @@ mod tests {
             Some(3),
             "and what it expects, it expects of the look"
         );
-        turns.expects(8);
         assert!(turns.come(4));
-        turns.expects(8);
+        turns.saw(4, Some(8));
         assert_eq!(
             turns.next(),
             Some(8),
@@ -173,6 +189,24 @@ mod tests {
         );
         assert!(turns.come(8));
         assert_eq!(turns.next(), None);
+    }
+
+    #[test]
+    fn an_earlier_look_takes_nothing_back() {
+        let mut turns = Turns::default();
+        turns.saw(10, Some(50));
+        turns.heard(&looked(9, Some(90)));
+        turns.alone();
+        assert_eq!(turns.next(), Some(50));
+        turns.heard(&looked(11, Some(90)));
+        turns.alone();
+        assert_eq!(turns.next(), Some(90));
+        // Heard while its own look was under way.
+        assert!(!turns.come(12));
+        turns.heard(&looked(13, Some(60)));
+        turns.saw(12, Some(70));
+        turns.alone();
+        assert_eq!(turns.next(), Some(60));
     }
 
     #[test]

@@ -192,10 +192,11 @@ impl Worker {
     }
 
     fn watch(&self, alarm: &Arc<Alarm>, own: Looker) -> impl Future<Output = ()> + Send + use<> {
-        let alarm = Arc::clone(alarm);
+        let (alarm, registry) = (Arc::clone(alarm), Arc::clone(&self.registry));
         self.store.watch(Box::new(move |wake| match wake {
             Wake::Work => alarm.now(),
-            Wake::Due(at) => alarm.announced(at),
+            Wake::Due { at, task } if registry.get(&task).is_some() => alarm.announced(at),
+            Wake::Due { .. } => {}
             Wake::Looked(Looked { looker, .. })
                 if looker.worker == own.worker || looker.tasks != own.tasks => {}
             Wake::Looked(looked) => alarm.others_looked(&looked),

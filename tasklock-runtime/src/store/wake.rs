@@ -3,12 +3,17 @@
 use super::{Looker, News};
 
 /// What a watcher has seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wake {
     /// Work may have come.
     Work,
-    /// A job falls due at this instant, in microseconds.
-    Due(i64),
+    /// The job of a scheduled task falls due.
+    Due {
+        /// When, in microseconds.
+        at: i64,
+        /// The task.
+        task: String,
+    },
     /// A worker has looked, and found something.
     Looked(Looked),
     /// Announcements arrive from now on; whatever was announced before may have been missed.
@@ -32,7 +37,7 @@ pub struct Looked {
 impl From<Wake> for News {
     fn from(wake: Wake) -> Self {
         match wake {
-            Wake::Work | Wake::Due(_) | Wake::Looked(_) => Self::Any,
+            Wake::Work | Wake::Due { .. } | Wake::Looked(_) => Self::Any,
             Wake::Live => Self::Live,
             Wake::Deaf => Self::Deaf,
         }

@@ -80,13 +80,14 @@ pub(crate) async fn a_look_and_the_next_slot_are_told(world: &World) {
                 assert!((next - looked.at - wait).abs() < 1_000_000, "{looked:?}");
                 told.push("look");
             }
-            Wake::Due(at) => {
-                assert_eq!(at, slot);
+            Wake::Due { at, task } => {
+                assert_eq!((at, &*task), (slot, "task"));
                 told.push("slot");
             }
             Wake::Work => break,
             other => panic!("{other:?}"),
         }
     }
-    assert!(told.is_empty() || told == ["look", "slot"], "{told:?}");
+    let tells = one.name().starts_with("postgres");
+    assert_eq!(told, if tells { vec!["look", "slot"] } else { vec![] });
 }

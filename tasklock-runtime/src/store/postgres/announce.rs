@@ -3,7 +3,7 @@
 //! | payload | means |
 //! | --- | --- |
 //! | (none) | work may have come |
-//! | `due INSTANT` | a job falls due then |
+//! | `due INSTANT TASK` | the slot of a scheduled task that follows one that has ended |
 //! | `look WORKER TASKS AT NEXT` | this worker has looked for these tasks, and something happens to them next (or nothing) |
 //!
 //! Instants are microseconds, the other two are numbers in hexadecimal. Whatever else there is belongs to somebody's test of
@@ -12,7 +12,6 @@
 use sqlx::PgConnection;
 
 use super::statements::Statements;
-use crate::store::sql::Columns;
 use crate::store::{Finish, Looked, Looker, Wake};
 use crate::task::Then;
 
@@ -28,24 +27,24 @@ pub(super) async fn work(
         .map(|_| ())
 }
 
-/// Tells when the next one of the slots that follow these ends falls due; those who look then need not have looked before.
-pub(super) async fn next_slot(
+/// Tells when the slots fall due that follow those of these ends which were written: who looks then need not have looked
+/// before.
+pub(super) async fn next_slots(
     connection: &mut PgConnection,
     statements: &Statements,
     ends: &[Finish],
+    written: &[i64],
 ) -> Result<(), sqlx::Error> {
     let slots = ends.iter().filter(|end| matches!(end.then, Then::Slot(_)));
-    let slots: Vec<Columns> = slots.map(Columns::of).collect();
-    let next_at = slots.iter().filter_map(|slot| slot.next_at).min();
-    let next_in = slots.iter().filter_map(|slot| slot.next_in).min();
-    if next_at.or(next_in).is_none() {
+    let jobs = slots.map(|end| end.key.job);
+    let jobs: Vec<i64> = jobs.filter(|job| written.contains(job)).collect();
+    if jobs.is_empty() {
         return Ok(());
     }
-    sqlx::query(&statements.tell_slot)
+    sqlx::query(&statements.tell_slots)
         .bind(&statements.channel)
-        .bind(next_at)
-        .bind(next_in)
-        .execute(connection)
+        .bind(jobs)
+        .fetch_all(connection)
         .await
         .map(|_| ())
 }
@@ -57,11 +56,16 @@ pub(super) fn looked(looker: Looker) -> String {
 
 /// What was said.
 pub(super) fn heard(said: &str) -> Option<Wake> {
-    let mut words = said.split(' ');
-    match words.next()? {
+    let (what, rest) = said.split_once(' ').unwrap_or((said, ""));
+    match what {
         "" => Some(Wake::Work),
-        "due" => words.next()?.parse().ok().map(Wake::Due),
+        "due" => {
+            let (at, task) = rest.split_once(' ')?;
+            let (at, task) = (at.parse().ok()?, task.to_owned());
+            Some(Wake::Due { at, task })
+        }
         "look" => {
+            let mut words = rest.split(' ');
             let mut number = || u64::from_str_radix(words.next()?, 16).ok();
             let looker = Looker {
                 worker: number()?,
@@ -95,8 +99,19 @@ mod tests {
         assert_eq!(look("21"), looked(Some(21)));
         assert_eq!(look(""), looked(None));
         assert_eq!(heard(""), Some(Wake::Work));
-        assert_eq!(heard("due -5"), Some(Wake::Due(-5)));
-        for other in ["due", "due x", "look", "look 1 2 x 4", "d3adbeef"] {
+        let due = Wake::Due {
+            at: -5,
+            task: "a task".to_owned(),
+        };
+        assert_eq!(heard("due -5 a task"), Some(due));
+        for other in [
+            "due",
+            "due 5",
+            "due x y",
+            "look",
+            "look 1 2 x 4",
+            "d3adbeef",
+        ] {
             assert_eq!(heard(other), None, "{other}");
         }
     }

@@ -182,6 +182,10 @@ impl Fragments {
                 "{now}",
                 "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint".to_owned(),
             ),
+            (
+                "{asked}",
+                "(extract(epoch FROM statement_timestamp()) * 1000000)::bigint".to_owned(),
+            ),
             ("{due}", micros("j.due_at")),
             ("{waits}", micros("coalesce(j.due_at, j.parked_due)")),
             ("{until}", micros("greatest(j.lock_until, h.lock_until)")),

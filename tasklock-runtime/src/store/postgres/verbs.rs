@@ -62,7 +62,7 @@ impl PgStore {
         if finishes.iter().any(|end| end.frees_place) {
             announce::work(&mut tx, &self.statements).await?;
         } else {
-            announce::next_slot(&mut tx, &self.statements, finishes).await?;
+            announce::next_slots(&mut tx, &self.statements, finishes, &finished).await?;
         }
         fault::at("end to be committed");
         tx.commit().await?;

@@ -87,7 +87,8 @@ WHERE t.task = j.task AND j.id = ANY($3::bigint[]) AND j.state = 'running'
 RETURNING {claimed}
 ), {stray} SELECT * FROM c";
 
-/// $1 tasks, $2 queues, $3 limits, $4 channel of work, $5 what to say there before the two instants, or NULL. The store's clock, and when something can happen to these tasks next: what
+/// $1 tasks, $2 queues, $3 limits, $4 channel of work, $5 what to say there before two instants, or NULL: when this statement
+/// looked, and what it saw, unless that is there already, and so for everybody who has room. Answers the store's clock, and when something can happen to these tasks next: what
 /// no claim takes is left out, or they would be asked for without a pause. Where a task is at its limit, that
 /// is the end of a place's hold; the end of a run is announced. Whoever holds the resource of a parked job may have
 /// died: somebody has to look.
@@ -107,4 +108,6 @@ WITH RECURSIVE {wanted}, {lane}, e AS MATERIALIZED (SELECT least(
      WHERE EXISTS (SELECT FROM {s}{p}job j JOIN t ON t.task = j.task WHERE {parked}))
 ) AS at)
 SELECT {now} AS now, {event} - {now} AS wait,
-    CASE WHEN $5::text IS NOT NULL THEN pg_notify($4, concat($5, {now}, ' ', {event}))::text END AS told FROM e";
+    CASE WHEN $5::text IS NOT NULL AND (e.at IS NULL OR e.at > clock_timestamp())
+        THEN pg_notify($4, concat($5, {asked}, ' ', {event}))::text END AS told
+FROM e";

@@ -8,9 +8,9 @@ WITH k AS MATERIALIZED (
     SELECT j.id, o.* FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]), (SELECT $4::text[]))
         AS o(name, owner, ttl, worker)
     CROSS JOIN LATERAL ({named} AND j.state = 'ready' AND {claimable}
-        AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h WHERE h.job_id = j.id) FOR UPDATE SKIP LOCKED) j
-    WHERE NOT EXISTS (SELECT FROM {s}{p}waiter w
-        WHERE w.name = o.name AND w.alive_until > statement_timestamp())
+        AND NOT EXISTS (SELECT FROM {s}{p}heartbeat h WHERE h.job_id = j.id)
+        AND NOT EXISTS (SELECT FROM {s}{p}waiter w
+            WHERE w.name = o.name AND w.alive_until > statement_timestamp()) FOR UPDATE SKIP LOCKED) j
 )
 UPDATE {s}{p}job j SET {acquired}
 FROM k WHERE j.id = k.id
