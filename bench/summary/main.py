@@ -17,6 +17,8 @@ text = [
     "",
     *targets.table(rounds),
     "",
+    "What is missed, where the time goes and what was tried is told in [PROFILE.md](../PROFILE.md).",
+    "",
     "## All figures",
     "",
     *figures.table(rounds),

@@ -90,10 +90,11 @@ FROM r";
 /// $1 ids
 pub(super) const DROP_BEATS: &str = "DELETE FROM {s}{p}heartbeat WHERE job_id = ANY($1::bigint[])";
 
-/// $1 channel of work, $2 ids of scheduled tasks' jobs, just written.
+/// $1 channel of work, $2 ids of scheduled tasks' jobs, just written. By their ids: were the state compared as it stands, an
+/// index of all rows that wait might be taken.
 pub(super) const TELL_SLOTS: &str = "
 SELECT pg_notify($1, concat('due ', {due}, ' ', j.task))::text FROM {s}{p}job j
-WHERE j.id = ANY($2::bigint[]) AND j.state = 'ready' AND j.due_at IS NOT NULL";
+WHERE j.id = ANY($2::bigint[]) AND coalesce(j.state, '') = 'ready' AND j.due_at IS NOT NULL";
 
 /// $1 id, $2 fence, $3 owner, $4 time-out in ms: a process that is paused before its COMMIT does not hold
 /// the row for ever.

@@ -1,4 +1,7 @@
 //! What is done under a lease, and how it ends.
+//!
+//! Rows are found by their ids. `+state` keeps the planner from the index of the running rows: after an ANALYZE that saw few of
+//! them, it would read all of them for each lease.
 
 /// ?1 [[id, fence, owner, ttl in µs, done, of how much in all], …]; NULL leaves what was told of this run before. A run that is to be cancelled is not renewed, and learns so.
 pub(super) const RENEW: &str = "
@@ -8,7 +11,7 @@ UPDATE {p}job SET lock_until = max(lock_until, {now} + e.ttl),
 FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner, value ->> 3 AS ttl,
         value ->> 4 AS done, value ->> 5 AS total
     FROM json_each(?1)) AS e
-WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND state = 'running'
+WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND +state = 'running'
     AND NOT {to_cancel}
 RETURNING id";
 
@@ -31,13 +34,13 @@ FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner, valu
         value ->> 4 AS next_in, value ->> 5 AS outcome, value ->> 6 AS error,
         value ->> 7 AS becomes, value ->> 8 AS counts, value ->> 9 AS keep, value ->> 10 AS hold
     FROM json_each(?1)) AS e
-WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND state = 'running'
+WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND +state = 'running'
 RETURNING id";
 
 /// ?1 [[id, fence, owner], …]: ends of which nothing is kept.
 pub(super) const FINISH_AWAY: &str = "
 DELETE FROM {p}job
-WHERE id IN (SELECT value ->> 0 FROM json_each(?1)) AND state = 'running'
+WHERE id IN (SELECT value ->> 0 FROM json_each(?1)) AND +state = 'running'
   AND (id, fence, lock_owner) IN
       (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1))
 RETURNING id";
@@ -51,7 +54,7 @@ SET state = CASE WHEN {to_cancel} AND task <> '{leases}' THEN 'cancelled' ELSE '
     finished_at = CASE WHEN {to_cancel} THEN {now} ELSE finished_at END,
     lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0)
 FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner FROM json_each(?1)) AS e
-WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND state = 'running'
+WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND +state = 'running'
 RETURNING id";
 
 /// ?1 id, ?2 fence, ?3 owner. It writes, and changes nothing.
