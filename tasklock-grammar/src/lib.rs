@@ -7,6 +7,7 @@
 //! - [`parse_duration`] and [`display_duration`]: `"1h30m"` and back
 //! - [`parse_backoff`]: the bounds of a growing delay, `"1s..10m"`
 //! - [`parse_cron`]: when a task runs by the calendar, `"0 9 * * MON-FRI"`
+//! - [`check_zone_name`]: where it does so, as far as can be told without a database
 //! - [`check_name`]: what a task or a named lease may be called
 //! - [`Timing`]: how `ttl`, `heartbeat` and `margin` must fit together, and a `stall` with them
 //!
@@ -19,6 +20,7 @@ mod mistake;
 mod name;
 mod stall;
 mod timing;
+mod zone;
 
 pub use crate::backoff::parse_backoff;
 pub use crate::cron::{Cron, CronError, parse_cron};
@@ -27,3 +29,4 @@ pub use crate::mistake::DurationError;
 pub use crate::name::{MAX_NAME_BYTES, NameError, check_name};
 pub use crate::stall::StallError;
 pub use crate::timing::{Timing, TimingError, TimingOption};
+pub use crate::zone::{check_zone_name, unknown_zone};

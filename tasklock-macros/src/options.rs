@@ -17,6 +17,7 @@ use crate::value::{Value, skip_value};
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) name: Option<Given<String>>,
+    pub(crate) alias: Option<Vec<Given<String>>>,
     pub(crate) ttl: Option<Given<Duration>>,
     pub(crate) heartbeat: Option<Given<Duration>>,
     pub(crate) margin: Option<Given<Duration>>,
@@ -25,6 +26,14 @@ pub(crate) struct Options {
     pub(crate) stall: Option<Given<Duration>>,
     pub(crate) every: Option<Given<Duration>>,
     pub(crate) after: Option<Given<Duration>>,
+    pub(crate) cron: Option<Given<String>>,
+    pub(crate) tz: Option<Given<String>>,
+    pub(crate) jitter: Option<Given<Duration>>,
+    /// The variant of the runtime's `Missed`.
+    pub(crate) missed: Option<Given<&'static str>>,
+    pub(crate) max_missed: Option<Given<u32>>,
+    pub(crate) catch_up: Option<Given<Duration>>,
+    pub(crate) on_start: Option<Given<bool>>,
     pub(crate) timeout: Option<Given<Duration>>,
     /// The variant of the runtime's `OnLost`.
     pub(crate) on_lost: Option<Given<&'static str>>,
@@ -85,6 +94,7 @@ macro_rules! known {
 /// Every option. A further one is a line here, its field above, and its setter in `expand`.
 const KNOWN: &[Known] = known! {
     "name" = "\"billing.refresh\"" => name: Value::name;
+    "alias" = "\"old.name\"" => alias: Value::aliases;
     "ttl" = "\"30s\"" => ttl: Value::duration;
     "heartbeat" = "\"10s\"" => heartbeat: Value::duration;
     "margin" = "\"6s\"" => margin: Value::duration;
@@ -92,6 +102,13 @@ const KNOWN: &[Known] = known! {
     "stall" = "\"5m\"" => stall: Value::duration;
     "every" = "\"5m\"" => every: Value::duration;
     "after" = "\"5m\"" => after: Value::duration;
+    "cron" = "\"0 3 * * *\"" => cron: Value::cron;
+    "tz" = "\"Europe/Berlin\"" => tz: Value::zone;
+    "jitter" = "\"30s\"" => jitter: Value::duration;
+    "missed" = "\"skip\"" => missed: |value: &Value<'_>| value.one_of(MISSED);
+    "max_missed" = "100" => max_missed: |value: &Value<'_>| value.number(1..=MOST_MISSED);
+    "catch_up" = "\"1h\"" => catch_up: Value::duration;
+    "on_start" = "true" => on_start: Value::flag;
     "timeout" = "\"1h\"" => timeout: Value::duration;
     "on_lost" = "\"abort\"" => on_lost: |value: &Value<'_>| value.one_of(ON_LOST);
     "retries" = "3" => retries: |value: &Value<'_>| value.number(0..=MOST);
@@ -110,18 +127,20 @@ const KNOWN: &[Known] = known! {
 /// The largest count: more than anybody means, and it fits in every store.
 const MOST: i64 = 1_000_000;
 
+/// Each of them is looked for in the calendar.
+const MOST_MISSED: i64 = 10_000;
+
 const PRIORITIES: RangeInclusive<i64> = i16::MIN as i64..=i16::MAX as i64;
 
 const ON_LOST: &[(&str, &str)] = &[("abort", "Abort"), ("signal", "Signal"), ("exit", "Exit")];
+
+const MISSED: &[(&str, &str)] = &[("once", "Once"), ("skip", "Skip"), ("all", "All")];
 
 const RENEW: &[(&str, &str)] = &[
     ("auto", "Auto"),
     ("progress", "Progress"),
     ("manual", "Manual"),
 ];
-
-/// Options that are promised and not built yet: no user should look for a typing mistake.
-const PLANNED: &[&str] = &["alias", "cron", "tz", "jitter", "missed", "on_start"];
 
 impl Options {
     pub(crate) fn parse(args: TokenStream, errors: &mut Vec<Error>) -> Self {
@@ -142,8 +161,20 @@ impl Options {
 
     /// The option that makes the task run by itself.
     pub(crate) fn schedule(&self) -> Option<&'static str> {
-        let every = self.every.as_ref().map(|_| "every");
-        every.or_else(|| self.after.as_ref().map(|_| "after"))
+        let given = [
+            self.every.as_ref().map(|_| "every"),
+            self.after.as_ref().map(|_| "after"),
+            self.cron.as_ref().map(|_| "cron"),
+        ];
+        given.into_iter().flatten().next()
+    }
+
+    /// Whether it has one, or one that could not be read.
+    pub(crate) fn may_be_scheduled(&self) -> bool {
+        let wrong = ["every", "after", "cron"]
+            .iter()
+            .any(|key| self.is_wrong(key));
+        wrong || self.schedule().is_some()
     }
 
     fn read_all(&mut self, input: ParseStream<'_>, errors: &mut Vec<Error>) {
@@ -205,9 +236,7 @@ fn read_comma(input: ParseStream<'_>) -> Result<()> {
 fn unknown(key: &Ident) -> Error {
     let name = key.to_string();
     let known = || KNOWN.iter().map(|known| known.key);
-    let message = if PLANNED.contains(&name.as_str()) {
-        format!("`{name}` is not supported yet: remove it")
-    } else if let Some(near) = did_you_mean(&name, known().chain(PLANNED.iter().copied())) {
+    let message = if let Some(near) = did_you_mean(&name, known()) {
         format!("there is no option `{name}`: did you mean `{near}`?")
     } else {
         let all = known().collect::<Vec<_>>().join("`, `");

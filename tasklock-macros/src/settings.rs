@@ -28,6 +28,22 @@ pub(crate) fn settings(options: &Options) -> TokenStream {
     set("stall_nanos", duration(&options.stall));
     set("every_nanos", duration(&options.every));
     set("after_nanos", duration(&options.after));
+    set("cron", value(&options.cron, quote_value));
+    set("tz", value(&options.tz, quote_value));
+    set("jitter_nanos", duration(&options.jitter));
+    let missed = value(&options.missed, |variant| {
+        let variant = format_ident!("{variant}");
+        quote! { #rt::__private::Missed::#variant }
+    });
+    set("missed", missed);
+    set("max_missed", value(&options.max_missed, quote_value));
+    set("catch_up_nanos", duration(&options.catch_up));
+    set("on_start", value(&options.on_start, quote_value));
+    let aliases = options.alias.as_ref().map(|names| {
+        let names = names.iter().map(|name| &name.value);
+        quote! { &[#(#names),*] }
+    });
+    set("aliases", aliases);
     set("timeout_nanos", duration(&options.timeout));
     let on_lost = value(&options.on_lost, |variant| {
         let variant = format_ident!("{variant}");

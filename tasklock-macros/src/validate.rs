@@ -1,9 +1,11 @@
 //! Rules across options, and between an option and the function.
 
+mod slots;
+
 use proc_macro2::Span;
 use syn::Error;
 use syn::ext::IdentExt;
-use tasklock_grammar::{MIN_EVERY, Timing, TimingOption, check_name, display_duration};
+use tasklock_grammar::{Timing, TimingOption, check_name};
 
 use crate::options::Options;
 use crate::signature::Handler;
@@ -15,10 +17,12 @@ pub(crate) fn check(options: &Options, handler: Option<&Handler>, errors: &mut V
     errors.extend(manual_heartbeat(options));
     errors.extend(stall(options));
     errors.extend(schedules(options));
-    errors.extend(every(options));
+    errors.extend(slots::check(options));
+    errors.extend(alias(options, handler));
     errors.extend(concurrency(options));
     if let Some(handler) = handler {
         errors.extend(scheduled_payload(options, handler));
+        errors.extend(start_payload(options, handler));
         errors.extend(min_hold(options, handler));
         errors.extend(abort(options, handler));
         errors.extend(resource(options, handler));
@@ -96,20 +100,46 @@ fn stall(options: &Options) -> Option<Error> {
 
 /// At most one schedule.
 fn schedules(options: &Options) -> Option<Error> {
-    let (_, after) = options.every.as_ref().zip(options.after.as_ref())?;
-    let message = "`every` and `after` exclude each other: keep `every` for a fixed rate, \
-                   or `after` for a fixed delay after the end of a run";
-    Some(Error::new(after.key, message))
+    let given = [
+        options.every.as_ref().map(|given| ("every", given.key)),
+        options.after.as_ref().map(|given| ("after", given.key)),
+        options.cron.as_ref().map(|given| ("cron", given.key)),
+    ];
+    let mut given = given.into_iter().flatten();
+    let ((first, _), (second, key)) = given.next().zip(given.next())?;
+    let message = format!(
+        "`{first}` and `{second}` exclude each other: keep `every` for a fixed rate, `after` for a fixed \
+         delay after the end of a run, or `cron` for the calendar"
+    );
+    Some(Error::new(key, message))
 }
 
-fn every(options: &Options) -> Option<Error> {
-    let every = options
-        .every
-        .as_ref()
-        .filter(|every| every.value < MIN_EVERY)?;
-    let least = display_duration(MIN_EVERY);
-    let message = format!("`every` is too short: write \"{least}\" or more");
-    Some(Error::new(every.at, message))
+/// A former name is another one, and is told once.
+fn alias(options: &Options, handler: Option<&Handler>) -> Vec<Error> {
+    let name = match (&options.name, handler) {
+        (Some(given), _) => Some(given.value.clone()),
+        (None, Some(handler)) if !options.is_wrong("name") => {
+            Some(handler.ident.unraw().to_string())
+        }
+        _ => None,
+    };
+    let aliases = options.alias.as_deref().unwrap_or_default();
+    let mut errors = Vec::new();
+    for (nth, alias) in aliases.iter().enumerate() {
+        if name.as_ref() == Some(&alias.value) {
+            let message = "this is the task's name, and no former one: remove it";
+            errors.push(Error::new(alias.at, message));
+        } else if aliases[..nth]
+            .iter()
+            .any(|other| other.value == alias.value)
+        {
+            errors.push(Error::new(
+                alias.at,
+                "this alias is given twice: remove one of them",
+            ));
+        }
+    }
+    errors
 }
 
 /// A scheduled task has one job, and so one run.
@@ -137,13 +167,22 @@ fn scheduled_payload(options: &Options, handler: &Handler) -> Option<Error> {
     Some(Error::new_spanned(&payload.ty, message))
 }
 
+/// Nor to the run at the start.
+fn start_payload(options: &Options, handler: &Handler) -> Option<Error> {
+    let given = options.on_start.as_ref().filter(|given| given.value)?;
+    handler.parameters.payload()?;
+    let message = "a task with a payload runs when it is enqueued, and nobody gives the run at the start a payload: \
+                   remove `on_start`";
+    // With a schedule, the payload was told of.
+    (!options.may_be_scheduled()).then(|| Error::new(given.key, message))
+}
+
 /// Jobs that carry something run side by side: what should keep the next one back?
 fn min_hold(options: &Options, handler: &Handler) -> Option<Error> {
     let given = options.min_hold.as_ref()?;
-    let runs_alone = options.schedule().is_some()
+    let runs_alone = options.may_be_scheduled()
         || options.concurrency.is_some()
-        || options.is_wrong("concurrency")
-        || ["every", "after"].iter().any(|key| options.is_wrong(key));
+        || options.is_wrong("concurrency");
     if runs_alone || handler.parameters.payload().is_none() {
         return None;
     }

@@ -1,6 +1,7 @@
 //! One option's value: what it must look like, and what to write if it does not.
 
 mod number;
+mod schedule;
 pub(crate) mod template;
 
 use std::fmt::Display;

@@ -3,7 +3,7 @@
 pub use inventory;
 
 pub use crate::task::{
-    Definition, ExtractError, FromRun, IntoOutcome, IsLease, Location, OnLost, Outcome,
+    Definition, ExtractError, FromRun, IntoOutcome, IsLease, Location, Missed, OnLost, Outcome,
     Registration, Renew, Requirements, RunFuture, RunParts, blocking,
 };
 

@@ -77,7 +77,7 @@ pub use crate::lease::{
 pub use crate::run::{
     Ended, Event, EventKind, Events, Handler, LeaseGuard, LeaseRequest, LockError, Missed,
 };
-pub use crate::runtime::{Runtime, RuntimeBuilder, ShutdownHandle, run};
+pub use crate::runtime::{Runtime, RuntimeBuilder, ShutdownHandle, preview, run};
 pub use crate::store::memory::Memory;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub use crate::store::schema::{Dialect, Names, fence_table_sql, schema_sql};

@@ -7,18 +7,10 @@ use super::{assert_item_messages, assert_messages, messages};
 #[test]
 fn all_mistakes_at_once() {
     assert_messages(
-        quote!(
-            ttl = "5M",
-            tll = "3s",
-            cron = "* * * * *",
-            every = 30,
-            every = "1s",
-            "x"
-        ),
+        quote!(ttl = "5M", tll = "3s", every = 30, every = "1s", "x"),
         &[
             "there is no unit `M`, minutes are `m`: write \"5m\"\n  5M\n   ^",
             "there is no option `tll`: did you mean `ttl`?",
-            "`cron` is not supported yet: remove it",
             "`every` takes text in quotes: write `every = \"30s\"`",
             "`every` is given twice: remove one of them",
             "an option has a name: write it as in `ttl = \"30s\"`",
@@ -123,9 +115,10 @@ fn unknown_words() {
     assert_messages(
         quote!(interval = "5s"),
         &[
-            "there is no option `interval`: the options are `name`, `ttl`, `heartbeat`, `margin`, \
-           `renew`, `stall`, `every`, `after`, `timeout`, `on_lost`, `retries`, `backoff`, `max_crashes`, \
-           `concurrency`, `queue`, `priority`, `min_hold`, `keep`, `resource`, `crate`, `handle`",
+            "there is no option `interval`: the options are `name`, `alias`, `ttl`, `heartbeat`, `margin`, \
+             `renew`, `stall`, `every`, `after`, `cron`, `tz`, `jitter`, `missed`, `max_missed`, `catch_up`, \
+             `on_start`, `timeout`, `on_lost`, `retries`, `backoff`, `max_crashes`, `concurrency`, `queue`, \
+             `priority`, `min_hold`, `keep`, `resource`, `crate`, `handle`",
         ],
     );
     assert_messages(
@@ -161,8 +154,8 @@ fn rules_across_options() {
     assert_messages(
         quote!(every = "5s", after = "5s"),
         &[
-            "`every` and `after` exclude each other: keep `every` for a fixed rate, or `after` for a \
-           fixed delay after the end of a run",
+            "`every` and `after` exclude each other: keep `every` for a fixed rate, `after` for a fixed delay \
+             after the end of a run, or `cron` for the calendar",
         ],
     );
     assert_messages(

@@ -81,6 +81,12 @@ pub enum EventKind {
         /// What went wrong.
         error: String,
     },
+    /// Its slot was missed, and by the task's `missed` or `catch_up` it was not run.
+    #[non_exhaustive]
+    Skipped {
+        /// How many slots are skipped, this one and others that were missed with it.
+        slots: u32,
+    },
     /// The job is cancelled.
     Cancelled,
     /// It was not made, or not to its end, for the process stops; the job was given back.
@@ -98,7 +104,7 @@ impl EventKind {
     }
 
     /// As a word for logs and metrics: `claimed`, `started`, `lost`, `finished`, `retried`, `failed`,
-    /// `snoozed`, `dead`, `cancelled`, `released` or `abandoned`.
+    /// `snoozed`, `dead`, `skipped`, `cancelled`, `released` or `abandoned`.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -110,6 +116,7 @@ impl EventKind {
             Self::Failed { .. } => "failed",
             Self::Snoozed { .. } => "snoozed",
             Self::Dead { .. } => "dead",
+            Self::Skipped { .. } => "skipped",
             Self::Cancelled => "cancelled",
             Self::Released => "released",
             Self::Abandoned => "abandoned",

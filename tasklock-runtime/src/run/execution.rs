@@ -14,12 +14,13 @@ use super::alarm::Alarm;
 use super::around::{Layers, normalised};
 use super::completion::Completion;
 use super::events::Publisher;
+use super::facts::facts;
 use super::heartbeat::{Heartbeat, Keeping};
 use super::unwind::CatchUnwind;
 use crate::fault;
 use crate::lease::{Clock, LeaseContext, LeaseLost, LeaseStatus, Moment};
 use crate::store::Claim;
-use crate::task::{OnLost, Outcome, Registration, RunParts, States, Threads, ThreadsEnd};
+use crate::task::{OnLost, Outcome, Plan, Registration, RunParts, States, Threads, ThreadsEnd};
 
 /// What runs share.
 #[derive(Debug)]
@@ -43,6 +44,8 @@ pub(super) struct Bench {
 pub(super) struct Run {
     pub(super) registration: &'static Registration,
     pub(super) claim: Claim,
+    /// What it goes by, if it is its task's standing job.
+    pub(super) plan: Option<Arc<Plan>>,
     pub(super) context: LeaseContext,
     pub(super) status: Arc<LeaseStatus>,
     /// Where this run is dropped before its end, the lease is lost with it, and expires.
@@ -77,7 +80,7 @@ impl Run {
 
     /// A claim that came after its own deadline, or after the wish to stop, is not started. It is given
     /// back rather than left to expire: nothing has run under it. Nor is a job started that somebody wants
-    /// cancelled, that has taken too many workers down, or that was enqueued for a task which has a schedule
+    /// cancelled, that has taken too many workers down, a slot that was missed and is to be skipped, or a job that was enqueued for a task which has a schedule
     /// in this program: beside its standing job it would be a second run at once. Another version may take it.
     fn guard(&self, stop: &CancellationToken) -> Result<(), Outcome> {
         if stop.is_cancelled() {
@@ -96,6 +99,15 @@ impl Run {
         let definition = &self.registration.definition;
         if self.claim.crashes >= definition.most_crashes() {
             return Err(Outcome::Poisoned(self.claim.crashes));
+        }
+        let facts = facts(
+            &self.claim,
+            self.plan.as_ref(),
+            self.claimed_at,
+            self.claimed_at,
+        );
+        if let Some(slots) = facts.skips() {
+            return Err(Outcome::Skipped(slots));
         }
         if self.claim.resource.is_none()
             && let Some(Err(mistake)) = self.registration.resource_of(self.claim.payload.as_deref())

@@ -1,14 +1,48 @@
 //! What a claim says of its run.
 
+use std::sync::Arc;
+
 use tasklock_grammar::MAX_NAME_BYTES;
 
 use crate::store::{Claim, Finish};
-use crate::task::{Definition, Facts, Outcome, succeeded};
+use crate::task::{Definition, Facts, Outcome, Plan, Standing, succeeded};
+
+/// What a run of a standing job goes by: its own plan, or the same under the schedule that stands in the row, where a version
+/// that started later has declared another one. A schedule that cannot be read here is a newer version's, which comes by itself.
+pub(super) fn plan(own: Option<&Arc<Plan>>, claim: &Claim) -> Option<Arc<Plan>> {
+    let own = own.filter(|_| claim.standing)?;
+    let stored = claim
+        .schedule
+        .as_deref()
+        .filter(|stored| *stored != own.text());
+    let Some(stored) = stored else {
+        return Some(Arc::clone(own));
+    };
+    match own.under(stored) {
+        Ok(plan) => Some(Arc::new(plan)),
+        Err(mistake) => {
+            tracing::warn!(
+                task = claim.task,
+                "the schedule {stored:?} in the store cannot be read ({mistake}): the run goes by {:?}",
+                own.text()
+            );
+            Some(Arc::clone(own))
+        }
+    }
+}
 
 /// What is known of a run that was claimed at one instant and ended at another, by the store's clock.
-pub(super) fn facts(claim: &Claim, claimed_at: i64, ended_at: i64) -> Facts {
+pub(super) fn facts<'a>(
+    claim: &Claim,
+    plan: Option<&'a Arc<Plan>>,
+    claimed_at: i64,
+    ended_at: i64,
+) -> Facts<'a> {
     Facts {
-        standing: claim.standing,
+        standing: plan.map(|plan| Standing {
+            plan,
+            slot: claim.slot_at,
+        }),
         attempt: claim.attempt,
         crashes: claim.crashes,
         refusals: claim.refusals,
@@ -24,17 +58,26 @@ pub(super) fn fence_name(task: &Definition, claim: &Claim) -> String {
     if claim.standing {
         return task.name.to_owned();
     }
-    // The id alone tells them apart: a long name may be cut to what a name may have.
+    // Under the name that the job has in the store: fences of a former one are not to be forgotten. The id alone tells them apart: a long name may be cut to what a name may have.
     let id = claim.key.job.to_string();
-    let most = task.name.floor_char_boundary(MAX_NAME_BYTES - 1 - id.len());
-    format!("{}#{id}", &task.name[..most.min(task.name.len())])
+    let name = &*claim.task;
+    let most = name.floor_char_boundary(MAX_NAME_BYTES - 1 - id.len());
+    format!("{}#{id}", &name[..most.min(name.len())])
 }
 
 /// The end that a transaction of the handler's may write.
-pub(super) fn success(task: &Definition, claim: &Claim, claimed_at: i64) -> Finish {
+pub(super) fn success(
+    task: &Definition,
+    claim: &Claim,
+    plan: Option<&Arc<Plan>>,
+    claimed_at: i64,
+) -> Finish {
+    let facts = facts(claim, plan, claimed_at, claimed_at);
+    let then = succeeded(task, &facts);
     Finish {
+        passed: facts.passed(&Outcome::Succeeded, then),
         key: claim.key.clone(),
-        then: succeeded(task, &facts(claim, claimed_at, claimed_at)),
+        then,
         outcome: Outcome::Succeeded.as_str(),
         error: None,
         hold: task.hold(),
@@ -48,15 +91,17 @@ mod tests {
     use super::*;
     use crate::lease::{LeaseKey, OwnerToken};
 
-    fn claim(job: i64, standing: bool) -> Claim {
+    fn claim(task: &str, job: i64, standing: bool) -> Claim {
         Claim {
             key: LeaseKey {
                 job,
                 fence: 1,
                 owner: OwnerToken::fresh(),
             },
-            task: "task".into(),
+            task: task.into(),
             due_at: 0,
+            slot_at: None,
+            schedule: None,
             attempt: 1,
             crashes: 0,
             refusals: 0,
@@ -72,14 +117,14 @@ mod tests {
     #[test]
     fn fences_count_under_their_job() {
         let task = Definition::new("task");
-        assert_eq!(fence_name(&task, &claim(7, true)), "task");
-        assert_eq!(fence_name(&task, &claim(7, false)), "task#7");
+        assert_eq!(fence_name(&task, &claim("task", 7, true)), "task");
+        assert_eq!(fence_name(&task, &claim("task", 7, false)), "task#7");
         assert_ne!(
-            fence_name(&task, &claim(8, false)),
-            fence_name(&task, &claim(7, false))
+            fence_name(&task, &claim("task", 8, false)),
+            fence_name(&task, &claim("task", 7, false))
         );
         let long: &'static str = Box::leak("ö".repeat(MAX_NAME_BYTES / 2).into_boxed_str());
-        let name = fence_name(&Definition::new(long), &claim(i64::MAX, false));
+        let name = fence_name(&Definition::new(long), &claim(long, i64::MAX, false));
         assert!(name.len() <= MAX_NAME_BYTES && name.ends_with(&format!("#{}", i64::MAX)));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use jiff::Timestamp;
 
 use super::execution::Run;
-use super::facts::{fence_name, success};
+use super::facts::{fence_name, plan, success};
 use super::heart::Heart;
 use super::heartbeat::Kept;
 use super::scheduler::Scheduler;
@@ -15,7 +15,7 @@ use crate::lease::{
     Anchor, Completing, ContextParts, LeaseContext, LeaseStatus, Moment, ResourceParts, Trust,
 };
 use crate::store::{Claim, Finish};
-use crate::task::{Definition, Registration};
+use crate::task::{Definition, Passed, Plan, Registration};
 
 impl Scheduler {
     /// Turns a claim into a lease, which the heartbeat keeps from here on.
@@ -58,19 +58,20 @@ impl Scheduler {
                 "taken over: the lease of the run before had expired"
             );
         }
+        let plan = plan(self.registry.plan(registration), &claim);
         let context = LeaseContext::new(ContextParts {
             is_named: false,
             task,
             fence_name: fence_name(definition, &claim).into(),
             key: claim.key.clone(),
             attempt: claim.attempt,
-            scheduled_for: Timestamp::from_microsecond(claim.due_at)
+            scheduled_for: Timestamp::from_microsecond(claim.stands_for())
                 .unwrap_or(Timestamp::UNIX_EPOCH),
             ttl: timing.ttl,
             status: Arc::clone(&status),
             shutdown: self.stop.clone(),
             renewals: self.bench.heartbeat.renewals(),
-            anchors: self.anchors(definition, &claim, claimed_at),
+            anchors: self.anchors(definition, &claim, plan.as_ref(), claimed_at),
             resource: claim.resource.as_ref().map(|resource| ResourceParts {
                 name: resource.name.as_str().into(),
                 fence: resource.key.fence,
@@ -88,6 +89,7 @@ impl Scheduler {
         let run = Box::new(Run {
             registration,
             claim,
+            plan,
             context,
             status,
             keeping,
@@ -101,12 +103,19 @@ impl Scheduler {
     }
 
     /// The job's row first, then that of its resource: all holders take them in this order.
-    fn anchors(&self, task: &Definition, claim: &Claim, claimed_at: i64) -> Vec<Arc<Anchor>> {
+    fn anchors(
+        &self,
+        task: &Definition,
+        claim: &Claim,
+        plan: Option<&Arc<Plan>>,
+        claimed_at: i64,
+    ) -> Vec<Arc<Anchor>> {
         let ttl = task.timing().ttl;
-        let end = success(task, claim, claimed_at);
+        let end = success(task, claim, plan, claimed_at);
         let resource = claim.resource.as_ref().map(|resource| Finish {
             key: resource.key.clone(),
             resource: None,
+            passed: Passed::default(),
             ..end.clone()
         });
         let resource = resource.filter(|_| !fault::has("the guard looks at the job alone"));

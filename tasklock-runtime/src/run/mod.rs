@@ -57,5 +57,5 @@ pub(crate) use events::Publisher;
 pub use events::{Event, EventKind, Events, Missed};
 pub(crate) use heart::Heart;
 pub use named::{LeaseGuard, LeaseRequest, LockError};
-pub(crate) use registry::{Names, Registry, Selection};
+pub(crate) use registry::{Names, Registry, Rescheduled, Selection};
 pub(crate) use worker::{Settings, Worker};

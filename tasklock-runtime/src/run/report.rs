@@ -29,6 +29,12 @@ impl Run {
             Outcome::Failed { error, .. } => tracing::warn!("failed, {then}: {error}"),
             Outcome::Discarded(reason) => tracing::warn!("discarded, {then}: {reason}"),
             Outcome::Snoozed(_) => tracing::debug!("snoozed, {then}"),
+            Outcome::Skipped(slots) => {
+                tracing::info!(
+                    slots,
+                    "skipped: missed, and by the task's `missed` or `catch_up` not run"
+                );
+            }
             Outcome::Undecodable(mistake) => tracing::error!("unreadable, {then}: {mistake}"),
             Outcome::Poisoned(crashes) => tracing::error!(crashes, "poisoned, {then}"),
             Outcome::Cancelled => tracing::info!("cancelled"),
@@ -95,6 +101,9 @@ impl Run {
 /// What the last event of a run says.
 fn end(outcome: &Outcome, then: Option<Then>, written: Option<Written>) -> EventKind {
     let error = || outcome.error().unwrap_or_default();
+    if let (Outcome::Skipped(slots), Some(Written::Yes)) = (outcome, written) {
+        return EventKind::Skipped { slots: *slots };
+    }
     match (written, then) {
         (None | Some(Written::NotOurs | Written::TooLate), _) => EventKind::Abandoned,
         (Some(Written::Yes), None) => EventKind::Released,

@@ -13,7 +13,7 @@ use super::completion::End;
 use super::scheduler::Scheduler;
 use super::slots::Seat;
 use crate::lease::Moment;
-use crate::store::{Claim, Counts, Finish, Then};
+use crate::store::{Claim, Counts, Finish, Passed, Then};
 use crate::task::{Outcome, Registration};
 
 const CALL: Duration = Duration::from_secs(5);
@@ -62,6 +62,7 @@ impl Scheduler {
                     hold: None,
                     frees_place: true,
                     resource: None,
+                    passed: Passed::default(),
                 };
                 bench.completion.write(End::Finish(later), deadline).await;
             }

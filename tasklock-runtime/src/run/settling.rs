@@ -74,8 +74,10 @@ impl Settling {
         let definition = &run.registration.definition;
         let took = self.bench.clock.now().since(run.granted);
         let ended_at = run.claimed_at.saturating_add(micros(took));
-        let facts = facts(&run.claim, run.claimed_at, ended_at);
+        let facts = facts(&run.claim, run.plan.as_ref(), run.claimed_at, ended_at);
         self.then = then(definition, &facts, &self.outcome);
+        // Nothing was started.
+        let is_skipped = matches!(self.outcome, Outcome::Skipped(_));
         let resource = run.claim.resource.as_ref();
         let resource = resource.map(|resource| resource.key.clone());
         self.end = match (self.then, self.is_completed) {
@@ -91,9 +93,10 @@ impl Settling {
                     then,
                     outcome: self.outcome.as_str(),
                     error: self.outcome.error(),
-                    hold: definition.hold(),
+                    hold: definition.hold().filter(|_| !is_skipped),
                     frees_place: definition.limit().is_some(),
                     resource,
+                    passed: facts.passed(&self.outcome, then),
                 };
                 Some((End::Finish(finish), deadline))
             }
@@ -146,9 +149,9 @@ impl Settling {
             alarm.now();
         }
         match self.then {
-            Some(Then::Slot(Next::At(at))) => {
-                alarm.at_store_time(at);
-                alarm.announced(at);
+            Some(Then::Slot(Next::At { due, .. })) => {
+                alarm.at_store_time(due);
+                alarm.announced(due);
             }
             Some(Then::Slot(Next::In(delay)) | Then::Again(delay, _)) => alarm.within(delay),
             Some(

@@ -13,14 +13,21 @@ use std::time::Duration;
 use super::registry::Registry;
 use crate::error::StoreError;
 use crate::store::{Declaration, Store};
-use crate::task::{Definition, micros};
+use crate::task::{Definition, Next, Plan, micros};
 
 /// Creates or updates the standing job of each task.
-pub(super) async fn declare(store: &dyn Store, registry: &Registry) -> Result<(), StoreError> {
+pub(super) async fn declare(
+    store: &dyn Store,
+    registry: &Registry,
+    version: Option<&str>,
+) -> Result<(), StoreError> {
     let now = store.now().await?;
-    let tasks = registry.iter().map(|task| &task.definition);
-    let tasks = tasks.filter(|task| has_one(task));
-    let declarations: Vec<_> = tasks.map(|task| declaration(task, now)).collect();
+    let declarations: Vec<_> = with_one(registry)
+        .map(|(task, plan)| Declaration {
+            version: version.filter(|_| task.runs_on_start()).map(str::to_owned),
+            ..declaration(task, plan, now)
+        })
+        .collect();
     store.declare(&declarations).await
 }
 
@@ -30,9 +37,9 @@ pub(super) async fn declare(store: &dyn Store, registry: &Registry) -> Result<()
 /// does so within the ttl.
 pub(super) async fn restore(store: &dyn Store, registry: &Registry) -> Result<usize, StoreError> {
     let mut missing = Vec::new();
-    for task in registry.iter().filter(|task| has_one(&task.definition)) {
-        if store.standing(task.definition.name).await?.is_none() {
-            missing.push(&task.definition);
+    for (task, plan) in with_one(registry) {
+        if store.standing(task.name).await?.is_none() {
+            missing.push((task, plan));
         }
     }
     if missing.is_empty() {
@@ -41,13 +48,17 @@ pub(super) async fn restore(store: &dyn Store, registry: &Registry) -> Result<us
     let now = store.now().await?;
     let declarations: Vec<_> = missing
         .into_iter()
-        .map(|task| {
-            let declared = declaration(task, now);
+        .map(|(task, plan)| {
             let earliest = now.saturating_add(micros(task.timing().ttl));
-            Declaration {
-                if_new: declared.if_new.map(|due| due.max(earliest)),
-                ..declared
-            }
+            let declared = declaration(task, plan, now);
+            let if_new = match declared.if_new {
+                Next::At { slot, due } => Next::At {
+                    slot,
+                    due: due.max(earliest),
+                },
+                other => other,
+            };
+            Declaration { if_new, ..declared }
         })
         .collect();
     store.declare(&declarations).await?;
@@ -56,21 +67,29 @@ pub(super) async fn restore(store: &dyn Store, registry: &Registry) -> Result<us
 
 /// Whether the store knows of nothing that will happen, and yet a task has a schedule.
 pub(super) fn is_gone(registry: &Registry, wait: Option<Duration>) -> bool {
-    let scheduled = |task: &Definition| task.schedule.first(0).is_some();
-    wait.is_none() && registry.iter().any(|task| scheduled(&task.definition))
+    wait.is_none() && with_one(registry).any(|(_, plan)| plan.is_scheduled())
 }
 
-/// A task that needs a payload has nothing to run by itself.
-fn has_one(task: &Definition) -> bool {
-    !task.has_payload()
+/// The tasks with a standing job. One that needs a payload has nothing to run by itself.
+fn with_one(registry: &Registry) -> impl Iterator<Item = (&'static Definition, &Plan)> {
+    let tasks = registry
+        .iter()
+        .filter(|task| !task.definition.has_payload());
+    tasks.filter_map(|task| Some((&task.definition, &**registry.plan(task)?)))
 }
 
-fn declaration(task: &Definition, now: i64) -> Declaration {
+fn declaration(task: &Definition, plan: &Plan, now: i64) -> Declaration {
     Declaration {
         task: task.name.to_owned(),
-        schedule: task.schedule.to_string(),
-        if_new: task.schedule.first(now),
-        if_changed: task.schedule.changed(now),
+        schedule: plan.text().to_owned(),
+        if_new: plan.first(now),
+        if_changed: plan.changed(now),
         resource: task.resource.map(str::to_owned),
+        aliases: task
+            .former_names()
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect(),
+        version: None,
     }
 }

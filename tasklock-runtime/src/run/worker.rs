@@ -57,6 +57,8 @@ pub(crate) struct Settings {
     pub(crate) shutdown_grace: Duration,
     pub(crate) payload_limit: usize,
     pub(crate) handle_signals: bool,
+    /// Which version of the program this is, where a task asks for it.
+    pub(crate) version: Option<String>,
 }
 
 /// A worker that is ready to run.
@@ -188,7 +190,8 @@ impl Worker {
 
     /// Creates or updates the standing job of each task, so that it can be triggered.
     pub(crate) async fn declare(&self) -> Result<(), Error> {
-        Ok(standing::declare(&*self.store, &self.registry).await?)
+        let version = self.settings.version.as_deref();
+        Ok(standing::declare(&*self.store, &self.registry, version).await?)
     }
 
     fn watch(&self, alarm: &Arc<Alarm>, own: Looker) -> impl Future<Output = ()> + Send + use<> {

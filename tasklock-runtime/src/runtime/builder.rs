@@ -7,13 +7,15 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::Runtime;
+use super::schedules;
 use super::settings::{Environment, names, parsed, text};
 use super::source::source;
+use super::version::version;
 use crate::error::Error;
 use crate::lease::{BootClock, Clock, LeaseContext};
-use crate::run::{Ended, Handler, Heart, Layers, Names, Publisher, Registry, Selection, Worker};
+use crate::run::{Ended, Handler, Heart, Layers, Publisher, Registry, Selection, Worker};
 use crate::store::{Options, Pool, connect, redact};
-use crate::task::{States, TaskSpec};
+use crate::task::States;
 
 /// Sets up a [`Runtime`]. It installs no `tracing` subscriber (only [`run()`](crate::run) does): without
 /// one, failing handlers and a store that cannot be reached are told to nobody.
@@ -34,7 +36,8 @@ pub struct RuntimeBuilder {
     migrate: Option<bool>,
     pub(super) payload_limit: Option<usize>,
     pub(super) handle_signals: Option<bool>,
-    selection: Selection,
+    pub(super) version: Option<String>,
+    pub(super) selection: Selection,
     states: States,
     /// Types that were given twice.
     repeated: Vec<&'static str>,
@@ -143,34 +146,6 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Runs only these of the linked tasks. `TASKLOCK_ONLY`, names separated by commas.
-    pub fn only<N: Into<String>>(mut self, tasks: impl IntoIterator<Item = N>) -> Self {
-        self.selection.only = Some(Names {
-            names: tasks.into_iter().map(Into::into).collect(),
-            from: "only",
-        });
-        self
-    }
-
-    /// Runs only the tasks of these queues (the attribute's `queue`, `default` where a task names none);
-    /// by default those of all queues. With [`only`](Self::only) too, a task must be in both.
-    /// `TASKLOCK_QUEUES`, names separated by commas.
-    pub fn queues<N: Into<String>>(mut self, queues: impl IntoIterator<Item = N>) -> Self {
-        self.selection.queues = Some(Names {
-            names: queues.into_iter().map(Into::into).collect(),
-            from: "queues",
-        });
-        self
-    }
-
-    /// Refuses to start unless this task is linked: `.require::<refresh_rates>()`. Naming the handle
-    /// also links the library that it comes from, as [`link!`](crate::link) does. It looks at what is
-    /// linked, not at what [`only`](Self::only) leaves.
-    pub fn require<T: TaskSpec>(mut self) -> Self {
-        self.selection.required.push(T::NAME);
-        self
-    }
-
     /// Puts a function around each run: to time it, to open a span or set a task-local for it, to look at how it
     /// ended. It is given the run's lease, and the handler, which it runs, once; it returns what that
     /// returned, or an [`Ended`] of its own. Of several the first is the outermost.
@@ -219,6 +194,10 @@ impl RuntimeBuilder {
     /// The first of: a task or an option that cannot be used, a database that cannot be reached, and
     /// tables that cannot be brought up to date.
     pub async fn build(self) -> Result<Runtime, Error> {
+        let set = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        for variable in schedules::unknown(set, Registry::linked_names()) {
+            tracing::warn!("{variable} is set, and this program has no such task");
+        }
         self.build_in(&|name| std::env::var(name).ok()).await
     }
 
@@ -241,8 +220,13 @@ impl RuntimeBuilder {
         let selection = &mut self.selection;
         selection.only = names(selection.only.take(), "TASKLOCK_ONLY", env);
         selection.queues = names(selection.queues.take(), "TASKLOCK_QUEUES", env);
+        let given = std::mem::take(&mut selection.schedules);
+        selection.schedules = schedules::schedules(given, Registry::linked_names(), env)?;
         let registry = Registry::linked(&self.selection, &self.states)?;
-        let settings = self.settings(env)?;
+        let mut settings = self.settings(env)?;
+        if registry.iter().any(|task| task.definition.runs_on_start()) {
+            settings.version = Some(version(self.version, env)?);
+        }
         let migrate =
             parsed(self.migrate, "TASKLOCK_MIGRATE", env, "true or false")?.unwrap_or(true);
         let options = Options {

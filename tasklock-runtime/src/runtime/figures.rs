@@ -43,6 +43,7 @@ impl RuntimeBuilder {
         tasklock_grammar::check_name(&name)
             .map_err(|error| Error::option(format!("worker_name = {name:?}"), error.to_string()))?;
         Ok(Settings {
+            version: None,
             name,
             concurrency,
             poll_interval,

@@ -1,12 +1,17 @@
 //! The runtime as an application sees it.
 
 mod builder;
+mod choices;
 mod figures;
+mod preview;
+mod schedules;
 mod settings;
 mod source;
 mod start;
+mod version;
 
 pub use builder::RuntimeBuilder;
+pub use preview::preview;
 pub use start::run;
 
 use std::fmt;

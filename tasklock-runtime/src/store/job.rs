@@ -139,6 +139,16 @@ pub struct Job {
     pub is_standing: bool,
     /// When it falls, or fell, due; `None` waits to be triggered.
     pub due_at: Option<Timestamp>,
+    /// The slot of its schedule that a standing job stands for. Its run falls due later by the task's jitter, and later for
+    /// another attempt; where it was triggered, it is due before it.
+    pub slot_at: Option<Timestamp>,
+    /// Its schedule, of a standing job: `every 5m`, `cron 0 3 * * * in Europe/Berlin`, `on demand`, …
+    pub schedule: Option<String>,
+    /// So many slots of its schedule, since its row was written, have passed while another slot's run was due or under way
+    /// that stood for them.
+    pub missed: u64,
+    /// So many were skipped: no run stood for them.
+    pub skipped: u64,
     /// Its starts so far; those of the present slot, for a standing job.
     pub attempt: u32,
     /// How many of them have ended with an expired lease: a crash, a pause, a lost connection.
@@ -164,7 +174,7 @@ pub struct Job {
     /// When somebody asked for it to be cancelled.
     pub cancelled_at: Option<Timestamp>,
     /// How its last run ended, as a word: `succeeded`, `failed`, `panicked`, `timed_out`, `discarded`, `snoozed`, `undecodable`,
-    /// `poisoned` or `cancelled`.
+    /// `poisoned`, `skipped` or `cancelled`.
     pub last_outcome: Option<String>,
     /// What went wrong in it, with the causes; at most 4096 bytes.
     pub last_error: Option<String>,

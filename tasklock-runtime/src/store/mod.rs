@@ -118,6 +118,7 @@
 //! claim drops side rows of the fence that it gives out or of later ones, which can be no renewals.
 
 mod connect;
+mod declaring;
 mod insertion;
 mod job;
 pub mod memory;
@@ -157,7 +158,7 @@ use crate::error::StoreError;
 pub use crate::lease::Anchor;
 use crate::lease::{LeaseKey, OwnerToken};
 
-pub use crate::task::{Counts, Then};
+pub use crate::task::{Counts, Missed, Passed, Then};
 
 /// How a transaction is committed under a lease, for the conformance suite.
 pub use crate::lease::Guarded;

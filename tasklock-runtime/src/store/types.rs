@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::lease::{LeaseKey, OwnerToken, Progress};
-use crate::task::{Next, Outcome, Then};
+use crate::task::{Next, Outcome, Passed, Then};
 
 /// A task that a worker has, and the one standing job that it owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,12 +16,32 @@ pub struct Declaration {
     pub task: String,
     /// Its schedule as text, to see whether it has changed.
     pub schedule: String,
-    /// When the job falls due if the store has none yet; `None`: not until triggered.
-    pub if_new: Option<i64>,
-    /// When it falls due if it waits under another schedule.
-    pub if_changed: Option<i64>,
+    /// When the job falls due if the store has none yet.
+    pub if_new: Next,
+    /// When it falls due if it waits under another schedule, or runs under one.
+    pub if_changed: Next,
     /// The named lease that each run takes as well.
     pub resource: Option<String>,
+    /// Former names of the task.
+    pub aliases: Vec<String>,
+    /// If the task runs once for each deployed version: which one this is.
+    pub version: Option<String>,
+}
+
+impl Declaration {
+    /// Of a task that is due then, now or under whatever schedule it was before.
+    #[must_use]
+    pub fn new(task: impl Into<String>, schedule: impl Into<String>, next: Next) -> Self {
+        Self {
+            task: task.into(),
+            schedule: schedule.into(),
+            if_new: next,
+            if_changed: next,
+            resource: None,
+            aliases: Vec::new(),
+            version: None,
+        }
+    }
 }
 
 /// One call for work.
@@ -108,6 +128,10 @@ pub struct Claim {
     pub task: String,
     /// When it was due.
     pub due_at: i64,
+    /// The slot that a standing job stands for.
+    pub slot_at: Option<i64>,
+    /// Its schedule, as a standing job's row says it.
+    pub schedule: Option<String>,
     /// Which attempt it is, from 1: every start counts.
     pub attempt: u32,
     /// How many of the attempts have ended with an expired lease.
@@ -124,6 +148,17 @@ pub struct Claim {
     pub payload: Option<Arc<str>>,
     /// The second lease that was taken with it.
     pub resource: Option<Resource>,
+}
+
+impl Claim {
+    /// The instant that its run is for: its slot, whichever attempt at it this is; or when it was due, for a job without one
+    /// and for an extra run, which was triggered before its slot.
+    #[must_use]
+    pub fn stands_for(&self) -> i64 {
+        self.slot_at
+            .filter(|slot| *slot <= self.due_at)
+            .unwrap_or(self.due_at)
+    }
 }
 
 /// The second lease of a run, on a name.
@@ -163,6 +198,8 @@ pub struct Finish {
     pub frees_place: bool,
     /// The second lease of the run, which is given back with it.
     pub resource: Option<LeaseKey>,
+    /// The slots that have passed with it.
+    pub passed: Passed,
 }
 
 impl Finish {
@@ -176,6 +213,7 @@ impl Finish {
             hold: None,
             frees_place: false,
             resource: None,
+            passed: Passed::default(),
         }
     }
 }
@@ -197,6 +235,8 @@ pub struct JobRow {
     pub left: Option<Duration>,
     /// When it falls due.
     pub due_at: Option<i64>,
+    /// The slot that it stands for.
+    pub slot_at: Option<i64>,
     /// Starts of the present slot.
     pub attempt: u32,
     /// Takeovers of the present slot.

@@ -5,7 +5,7 @@ mod read;
 use std::time::Duration;
 
 use super::renew::Renew;
-use super::schedule::Schedule;
+use super::schedule::{Declared, Missed};
 
 /// What happens to the handler when its lease is lost: the attribute's `on_lost`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,7 +30,13 @@ pub struct Definition {
     margin: Option<Duration>,
     pub(super) renew: Renew,
     pub(super) stall: Option<Duration>,
-    pub(crate) schedule: Schedule,
+    pub(super) schedule: Declared,
+    jitter: Option<Duration>,
+    missed: Option<Missed>,
+    max_missed: Option<u32>,
+    catch_up: Option<Duration>,
+    on_start: bool,
+    aliases: &'static [&'static str],
     pub(crate) timeout: Option<Duration>,
     pub(crate) on_lost: OnLost,
     on_lost_given: bool,
@@ -52,6 +58,9 @@ impl Definition {
     /// The queue of a task that names none.
     pub const DEFAULT_QUEUE: &'static str = "default";
 
+    /// How many missed slots are caught up with at most, where none says otherwise.
+    pub const MAX_MISSED: u32 = 100;
+
     /// An on-demand task with the default timing.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
@@ -62,7 +71,13 @@ impl Definition {
             margin: None,
             renew: Renew::Auto,
             stall: None,
-            schedule: Schedule::OnDemand,
+            schedule: Declared::OnDemand,
+            jitter: None,
+            missed: None,
+            max_missed: None,
+            catch_up: None,
+            on_start: false,
+            aliases: &[],
             timeout: None,
             on_lost: OnLost::Abort,
             on_lost_given: false,
@@ -104,14 +119,75 @@ impl Definition {
     /// Runs at a fixed rate.
     #[must_use]
     pub const fn every_nanos(mut self, nanos: u64) -> Self {
-        self.schedule = Schedule::Every(Duration::from_nanos(nanos));
+        self.schedule = Declared::Every(Duration::from_nanos(nanos));
         self
     }
 
     /// Runs at a fixed delay after the end of the run before.
     #[must_use]
     pub const fn after_nanos(mut self, nanos: u64) -> Self {
-        self.schedule = Schedule::After(Duration::from_nanos(nanos));
+        self.schedule = Declared::After(Duration::from_nanos(nanos));
+        self
+    }
+
+    /// Runs by the calendar, in UTC.
+    #[must_use]
+    pub const fn cron(mut self, expression: &'static str) -> Self {
+        self.schedule = match self.schedule {
+            Declared::Cron(_, zone) => Declared::Cron(expression, zone),
+            _ => Declared::Cron(expression, None),
+        };
+        self
+    }
+
+    /// The zone of the calendar; after [`cron`](Self::cron).
+    #[must_use]
+    pub const fn tz(mut self, zone: &'static str) -> Self {
+        if let Declared::Cron(expression, _) = self.schedule {
+            self.schedule = Declared::Cron(expression, Some(zone));
+        }
+        self
+    }
+
+    /// The longest time by which a slot's run falls due later.
+    #[must_use]
+    pub const fn jitter_nanos(mut self, nanos: u64) -> Self {
+        self.jitter = Some(Duration::from_nanos(nanos));
+        self
+    }
+
+    /// What is done about slots that were missed.
+    #[must_use]
+    pub const fn missed(mut self, missed: Missed) -> Self {
+        self.missed = Some(missed);
+        self
+    }
+
+    /// The most slots that wait to be caught up with; older ones are skipped.
+    #[must_use]
+    pub const fn max_missed(mut self, slots: u32) -> Self {
+        self.max_missed = Some(slots);
+        self
+    }
+
+    /// Slots that fell due longer ago are skipped.
+    #[must_use]
+    pub const fn catch_up_nanos(mut self, nanos: u64) -> Self {
+        self.catch_up = Some(Duration::from_nanos(nanos));
+        self
+    }
+
+    /// Runs once for each deployed version, too.
+    #[must_use]
+    pub const fn on_start(mut self, on_start: bool) -> Self {
+        self.on_start = on_start;
+        self
+    }
+
+    /// Former names of the task, whose jobs are its own.
+    #[must_use]
+    pub const fn aliases(mut self, names: &'static [&'static str]) -> Self {
+        self.aliases = names;
         self
     }
 

@@ -3,8 +3,6 @@
 //! This module is pure: it never touches a database.
 
 mod blocking;
-// Not in the attribute yet: what crons and zones mean is settled, and tested, before tasks are scheduled by them.
-#[cfg(test)]
 mod cron;
 mod decode;
 mod definition;
@@ -18,7 +16,6 @@ mod spec;
 mod text;
 mod then;
 mod verdict;
-#[cfg(test)]
 mod zone;
 
 pub use blocking::blocking;
@@ -31,9 +28,9 @@ pub use outcome::{BoxError, IntoOutcome, Outcome, TaskResult};
 pub(crate) use panics::{caught, install_hook as install_panic_hook};
 pub use registration::{Location, Registration, RunFuture};
 pub use renew::Renew;
-pub use schedule::Next;
-pub(crate) use schedule::micros;
+pub use schedule::{Missed, Next, Passed};
+pub(crate) use schedule::{Plan, Schedule, micros};
 pub use spec::{JobSpec, TaskSpec};
 pub use then::{Counts, Then};
-pub(crate) use then::{Facts, succeeded, then};
+pub(crate) use then::{Facts, Standing, succeeded, then};
 pub use verdict::{Discard, RetryAfter, Snooze};

@@ -44,6 +44,8 @@ pub enum Outcome {
     Undecodable(String),
     /// So many runs of the job ended in a crash or a lost lease: no further attempt.
     Poisoned(u32),
+    /// The slot was missed, and by the task's `missed` or `catch_up` it is not run, nor are others with it: so many in all.
+    Skipped(u32),
     /// The job was cancelled.
     Cancelled,
     /// The lease was lost before the run ended.
@@ -79,17 +81,18 @@ impl Outcome {
             Self::TimedOut(_) => "timed_out",
             Self::Undecodable(_) => "undecodable",
             Self::Poisoned(_) => "poisoned",
+            Self::Skipped(_) => "skipped",
             Self::Cancelled => "cancelled",
             Self::Lost(_) => "lost",
             Self::Interrupted => "interrupted",
         }
     }
 
-    /// What went wrong, for the store and the logs; `None` for a success and for a snooze.
+    /// What went wrong, for the store and the logs; `None` for a success, a snooze and what was skipped.
     #[must_use]
     pub fn error(&self) -> Option<String> {
         match self {
-            Self::Succeeded | Self::Snoozed(_) => None,
+            Self::Succeeded | Self::Snoozed(_) | Self::Skipped(_) => None,
             Self::Failed { error, .. } => Some(error.clone()),
             Self::Discarded(reason) => Some(reason.clone()),
             Self::Panicked(message) => Some(format!("panicked: {message}")),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::definition::Definition;
 use super::outcome::Outcome;
-use super::schedule::{Next, Schedule, micros};
+use super::schedule::{Next, Passed, Plan, micros};
 
 /// How long a dead job stays at least.
 const DEAD_KEEP: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -47,9 +47,9 @@ pub enum Counts {
 
 /// What is known of a run at its end.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Facts {
-    /// Whether it is its task's standing job.
-    pub(crate) standing: bool,
+pub(crate) struct Facts<'a> {
+    /// If it is its task's standing job.
+    pub(crate) standing: Option<Standing<'a>>,
     pub(crate) attempt: u32,
     pub(crate) crashes: u32,
     pub(crate) refusals: u32,
@@ -61,68 +61,111 @@ pub(crate) struct Facts {
     pub(crate) jitter: fn() -> f64,
 }
 
+/// What a standing job goes by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standing<'a> {
+    pub(crate) plan: &'a Plan,
+    /// The slot that was claimed; an extra run was due before it.
+    pub(crate) slot: Option<i64>,
+}
+
+impl Facts<'_> {
+    /// The slots that have passed with this run.
+    pub(crate) fn passed(&self, outcome: &Outcome, then: Then) -> Passed {
+        match (outcome, self.standing, then) {
+            (Outcome::Skipped(skipped), ..) => Passed {
+                missed: 0,
+                skipped: *skipped,
+            },
+            (_, Some(standing), Then::Slot(_)) => Passed {
+                missed: self.next(standing).1,
+                skipped: 0,
+            },
+            _ => Passed::default(),
+        }
+    }
+
+    /// How many slots are skipped, rather than run, with the one that was claimed. What has begun is made to its end.
+    pub(crate) fn skips(&self) -> Option<u32> {
+        let skips = self.skipping()?;
+        (self.attempt <= 1).then_some(skips.1)
+    }
+
+    fn after_skipping(&self) -> Next {
+        let next = self.standing.map(|standing| self.next(standing).0);
+        let next = self.skipping().map(|(next, _)| next).or(next);
+        next.unwrap_or(Next::Dormant)
+    }
+
+    fn skipping(&self) -> Option<(Next, u32)> {
+        let Standing { plan, slot } = self.standing?;
+        plan.skips(slot?, self.due_at, self.claimed_at)
+    }
+
+    fn next(&self, standing: Standing<'_>) -> (Next, u32) {
+        standing
+            .plan
+            .next(standing.slot, self.due_at, self.claimed_at)
+    }
+}
+
 /// What becomes of the job; `None` where this worker has no say (the lease is lost), or gives the lease back.
-pub(crate) fn then(task: &Definition, facts: &Facts, outcome: &Outcome) -> Option<Then> {
+pub(crate) fn then(task: &Definition, facts: &Facts<'_>, outcome: &Outcome) -> Option<Then> {
     Some(match outcome {
         Outcome::Succeeded => succeeded(task, facts),
         Outcome::Failed { retry_after, .. } => failed(task, facts, *retry_after),
         Outcome::Panicked(_) | Outcome::TimedOut(_) => failed(task, facts, None),
-        Outcome::Snoozed(delay) => again(task, facts, *delay, Counts::Nothing),
+        Outcome::Snoozed(delay) => again(facts, *delay, Counts::Nothing),
         Outcome::Undecodable(_) if facts.refusals < MOST_REFUSALS => {
             let delay = backoff(
                 REFUSAL_BACKOFF,
                 facts.refusals.saturating_add(1),
                 (facts.jitter)(),
             );
-            again(task, facts, delay, Counts::Refusal)
+            again(facts, delay, Counts::Refusal)
         }
         Outcome::Undecodable(_) | Outcome::Discarded(_) | Outcome::Poisoned(_) => over(task, facts),
+        Outcome::Skipped(_) => Then::Slot(facts.after_skipping()),
         Outcome::Cancelled => Then::Cancelled(task.kept_for().unwrap_or(CANCELLED_KEEP)),
         Outcome::Lost(_) | Outcome::Interrupted => return None,
     })
 }
 
 /// A success, which a transaction of the handler's may also write.
-pub(crate) fn succeeded(task: &Definition, facts: &Facts) -> Then {
-    if facts.standing {
-        next_slot(task, facts)
-    } else {
-        Then::Done(task.kept_for())
+pub(crate) fn succeeded(task: &Definition, facts: &Facts<'_>) -> Then {
+    match facts.standing {
+        Some(standing) => Then::Slot(facts.next(standing).0),
+        None => Then::Done(task.kept_for()),
     }
 }
 
-fn failed(task: &Definition, facts: &Facts, retry_after: Option<Duration>) -> Then {
+fn failed(task: &Definition, facts: &Facts<'_>, retry_after: Option<Duration>) -> Then {
     let errors = facts.attempt.saturating_sub(facts.crashes).max(1);
     if errors > task.most_retries() {
         return over(task, facts);
     }
     let delay = retry_after.unwrap_or_else(|| backoff(task.backoff(), errors, (facts.jitter)()));
-    again(task, facts, delay, Counts::Attempt)
+    again(facts, delay, Counts::Attempt)
 }
 
 /// The same work again, unless a slot comes first, which covers it.
-fn again(task: &Definition, facts: &Facts, delay: Duration, counts: Counts) -> Then {
-    if facts.standing
-        && let Next::At(slot) = task.schedule.next(facts.due_at, facts.claimed_at)
-        && facts.ended_at.saturating_add(micros(delay)) >= slot
+fn again(facts: &Facts<'_>, delay: Duration, counts: Counts) -> Then {
+    if let Some(standing) = facts.standing
+        && standing.plan.covers_attempts()
+        && let (next @ Next::At { due, .. }, _) = facts.next(standing)
+        && facts.ended_at.saturating_add(micros(delay)) >= due
     {
-        return Then::Slot(Next::At(slot));
+        return Then::Slot(next);
     }
     Then::Again(delay, counts)
 }
 
 /// No attempt is left. A standing job never dies: its slot has failed.
-fn over(task: &Definition, facts: &Facts) -> Then {
-    if facts.standing {
-        next_slot(task, facts)
-    } else {
-        Then::Dead(task.kept_for().unwrap_or_default().max(DEAD_KEEP))
+fn over(task: &Definition, facts: &Facts<'_>) -> Then {
+    match facts.standing {
+        Some(standing) => Then::Slot(facts.next(standing).0),
+        None => Then::Dead(task.kept_for().unwrap_or_default().max(DEAD_KEEP)),
     }
-}
-
-fn next_slot(task: &Definition, facts: &Facts) -> Then {
-    let schedule: Schedule = task.schedule;
-    Then::Slot(schedule.next(facts.due_at, facts.claimed_at))
 }
 
 /// The delay after the `nth` error, from 1: it doubles from twice the lower bound up to the upper one, and
@@ -139,12 +182,13 @@ fn backoff((least, most): (Duration, Duration), nth: u32, jitter: f64) -> Durati
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::Missed;
 
     const SECOND: i64 = 1_000_000;
 
-    fn facts() -> Facts {
+    fn facts() -> Facts<'static> {
         Facts {
-            standing: false,
+            standing: None,
             attempt: 1,
             crashes: 0,
             refusals: 0,
@@ -258,13 +302,17 @@ mod tests {
     #[test]
     fn a_scheduled_slot_fails_alone() {
         let standing = |task: &Definition, outcome: &Outcome| {
+            let plan = task.plan().expect("its schedule is one");
             let facts = Facts {
-                standing: true,
+                standing: Some(Standing {
+                    plan: &plan,
+                    slot: Some(15 * SECOND),
+                }),
                 ..facts()
             };
             then(task, &facts, outcome)
         };
-        let next = Some(Then::Slot(Next::At(20 * SECOND)));
+        let next = Some(Then::Slot(Next::at(20 * SECOND)));
         assert_eq!(standing(&EVERY_5S, &Outcome::Succeeded), next);
         assert_eq!(standing(&EVERY_5S, &error()), next);
         assert_eq!(standing(&EVERY_5S, &Outcome::Poisoned(5)), next);
@@ -275,6 +323,14 @@ mod tests {
         ));
         let late = retried.backoff_nanos(10_000_000_000, 10_000_000_000);
         assert_eq!(standing(&late, &error()), next);
+        let all = late.missed(Missed::All);
+        assert!(
+            matches!(
+                standing(&all, &error()),
+                Some(Then::Again(_, Counts::Attempt))
+            ),
+            "each slot has its own attempts"
+        );
         assert_eq!(
             standing(&TASK.clone().retries(0), &error()),
             Some(Then::Slot(Next::Dormant))

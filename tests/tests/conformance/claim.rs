@@ -106,7 +106,7 @@ pub(crate) async fn each_claim_raises_the_fence_by_one(world: &World) {
     let finished = claim_one(&*store, "task", LONG).await;
     assert_eq!(finished.key.fence, 1);
     store
-        .finish(&[end(&finished.key, Next::At(7))])
+        .finish(&[end(&finished.key, Next::at(7))])
         .await
         .unwrap();
 

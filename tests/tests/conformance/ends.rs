@@ -219,7 +219,7 @@ pub(crate) async fn a_hold_delays_the_next_run(world: &World) {
     let store = world.store().await;
     let hold = Some(10 * LONG);
     for next in [
-        Then::Slot(Next::At(1)),
+        Then::Slot(Next::at(1)),
         Then::Slot(Next::In(Duration::ZERO)),
         Then::Slot(Next::In(LONG)),
         Then::Again(LONG, Counts::Attempt),
@@ -240,10 +240,10 @@ pub(crate) async fn a_hold_delays_the_next_run(world: &World) {
         store.retry(claim.key.job).await.unwrap();
         about(job(&*store, claim.key.job).await.due_at, now, 10 * LONG);
         let mut changed = crate::steps::task(&task, None);
-        (changed.schedule, changed.if_changed) = ("every 2m".to_owned(), Some(7));
+        (changed.schedule, changed.if_changed) = ("every 2m".to_owned(), Next::at(7));
         store.declare(std::slice::from_ref(&changed)).await.unwrap();
         about(job(&*store, claim.key.job).await.due_at, now, 10 * LONG);
-        (changed.schedule, changed.if_changed) = ("on demand".to_owned(), None);
+        (changed.schedule, changed.if_changed) = ("on demand".to_owned(), Next::Dormant);
         store.declare(&[changed]).await.unwrap();
         assert_eq!(job(&*store, claim.key.job).await.due_at, None);
     }
@@ -252,7 +252,7 @@ pub(crate) async fn a_hold_delays_the_next_run(world: &World) {
     let later = store.now().await.unwrap() + 3_600 * SECOND;
     let end = Finish {
         hold,
-        ..then(&claim.key, Then::Slot(Next::At(later)))
+        ..then(&claim.key, Then::Slot(Next::at(later)))
     };
     finish(&*store, end).await;
     let due = job(&*store, claim.key.job).await.due_at.unwrap();

@@ -19,8 +19,8 @@ pub(crate) async fn the_job_is_due_when_it_was_told(world: &World) {
     let (late, early) = (4_102_444_800_123_456, -12_345_678);
     let minute = Duration::from_secs(60);
     let nexts = [
-        Next::At(late),
-        Next::At(early),
+        Next::at(late),
+        Next::at(early),
         Next::In(minute),
         Next::Dormant,
     ];
@@ -77,7 +77,7 @@ pub(crate) async fn any_text_is_kept(world: &World) {
         let ends = [Finish {
             outcome: "failed",
             error: Some(text.to_owned()),
-            ..end(&held.key, Next::At(1))
+            ..end(&held.key, Next::at(1))
         }];
         assert_eq!(
             store.finish(&ends).await.unwrap(),
@@ -124,7 +124,7 @@ pub(crate) async fn only_once(world: &World) {
     let store = world.store().await;
     let held = held(&*store, "task", LONG).await;
     assert_eq!(store.finish(&[]).await.unwrap(), NONE);
-    let first = [end(&held.key, Next::At(5))];
+    let first = [end(&held.key, Next::at(5))];
     assert_eq!(store.finish(&first).await.unwrap(), [held.key.job]);
     let mut observer = world.observer().await;
     let before = observer.see(held.key.job).await;
@@ -142,7 +142,7 @@ pub(crate) async fn a_full_batch_in_one_call(world: &World) {
         .iter()
         .map(|claim| Finish {
             error: Some(claim.task.clone()),
-            ..end(&claim.key, Next::At(claim.key.job))
+            ..end(&claim.key, Next::at(claim.key.job))
         })
         .collect();
     assert_eq!(
@@ -176,7 +176,7 @@ pub(crate) async fn a_batch_may_hold_a_spent_lease_of_the_same_job(world: &World
                 error: Some("of the spent lease".to_owned()),
                 ..end(&spent.key, Next::Dormant)
             },
-            end(&held.key, Next::At(77)),
+            end(&held.key, Next::at(77)),
         ];
         if !spent_first {
             ends.reverse();

@@ -264,7 +264,7 @@ pub(crate) async fn a_transaction_completes_its_job_exactly_once(world: &World) 
         let again = sql.effect(begin, &*anchor, true, NOTHING).await;
         assert!(is_refused(&again), "{begin}: {again:?}");
         assert_eq!(heartbeat.renew(&renewals).await.unwrap(), NONE);
-        let ends = [end(&claim.key, Next::At(1))];
+        let ends = [end(&claim.key, Next::at(1))];
         assert_eq!(store.finish(&ends).await.unwrap(), NONE);
     }
     let written = begins(&sql).len();

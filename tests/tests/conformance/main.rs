@@ -81,7 +81,11 @@ macro_rules! suite {
                     one_row_each_from_eight_declarers,
                     what_is_as_it_should_be_is_not_written,
                     a_new_schedule_moves_a_waiting_job,
-                    a_new_schedule_leaves_a_running_job_alone,
+                    a_new_schedule_leaves_what_is_due,
+                    a_new_schedule_takes_over_after_the_run,
+                    each_version_is_run_once_at_its_start,
+                    a_former_name_gives_its_row,
+                    passed_slots_are_counted,
                     a_dormant_job_is_not_claimed,
                 }
                 claim {

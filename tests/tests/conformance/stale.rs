@@ -63,7 +63,7 @@ impl Overtaken {
             let keys = [key.clone()];
             assert_eq!(self.heartbeat.release(&keys).await.unwrap(), NONE);
             assert_eq!(self.a.release(&keys).await.unwrap(), NONE);
-            for next in [Next::Dormant, Next::At(1)] {
+            for next in [Next::Dormant, Next::at(1)] {
                 assert_eq!(self.a.finish(&[end(&key, next)]).await.unwrap(), NONE);
             }
             for end in ends(&key) {
@@ -142,14 +142,14 @@ pub(crate) async fn a_former_owner_changes_nothing(world: &World) {
     both.wakes_up().await;
     assert_eq!(observer.see(second.job).await, before);
     assert!(row(&*both.b, second.job).await.left <= Some(2 * LONG));
-    let ends = [end(&second, Next::At(9))];
+    let ends = [end(&second, Next::at(9))];
     assert_eq!(both.b.finish(&ends).await.unwrap(), [second.job]);
 }
 
 pub(crate) async fn it_changes_nothing_after_the_new_owner_has_finished_either(world: &World) {
     let mut both = Overtaken::new(world).await;
     let job = both.second.key.job;
-    let ends = [end(&both.second.key, Next::At(9))];
+    let ends = [end(&both.second.key, Next::at(9))];
     assert_eq!(both.b.finish(&ends).await.unwrap(), [job]);
     let mut observer = world.observer().await;
     let before = observer.see(job).await;

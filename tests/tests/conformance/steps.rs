@@ -6,8 +6,8 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use tasklock_runtime::store::{
-    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Renewal, Renewer, Store, Then,
-    Wanted,
+    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Passed, Renewal, Renewer, Store,
+    Then, Wanted,
 };
 use tasklock_runtime::{LeaseKey, Next, OwnerToken};
 use tasklock_test_support::wait::eventually_async;
@@ -31,12 +31,14 @@ pub(crate) const NONE: [i64; 0] = [];
 /// A task that is due at this instant.
 pub(crate) fn task(name: &str, due: Option<i64>) -> Declaration {
     Declaration {
-        resource: None,
-        task: name.to_owned(),
-        schedule: "every 1m".to_owned(),
-        if_new: due,
-        if_changed: None,
+        if_changed: Next::Dormant,
+        ..Declaration::new(name, "every 1m", next(due))
     }
+}
+
+/// A slot, or none.
+pub(crate) fn next(slot: Option<i64>) -> Next {
+    slot.map_or(Next::Dormant, Next::at)
 }
 
 /// Declares tasks that have been due for long, the first one for the longest.
@@ -156,6 +158,7 @@ pub(crate) fn end(key: &LeaseKey, next: Next) -> Finish {
         error: None,
         hold: None,
         frees_place: false,
+        passed: Passed::default(),
     }
 }
 

@@ -149,7 +149,7 @@ pub(crate) async fn crashes_and_attempts_are_counted(world: &World) {
     assert_eq!((counted.attempt, counted.crashes), (3, 2));
 
     // The next slot begins anew.
-    store.finish(&[end(&third.key, Next::At(5))]).await.unwrap();
+    store.finish(&[end(&third.key, Next::at(5))]).await.unwrap();
     let waiting = row(&*store, job).await;
     assert_eq!((waiting.attempt, waiting.crashes), (0, 0));
     let fourth = claim_one(&*store, "task", LONG).await;

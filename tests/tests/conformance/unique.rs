@@ -69,7 +69,7 @@ pub(crate) async fn a_key_is_its_tasks_own(world: &World) {
     // The standing job's key is one that no other job can have.
     let claim = claim_one(&*store, "one", LONG).await;
     assert!(claim.standing);
-    finish(&*store, end(&claim.key, Next::At(1))).await;
+    finish(&*store, end(&claim.key, Next::at(1))).await;
     assert!(claim_one(&*store, "one", LONG).await.standing);
 }
 

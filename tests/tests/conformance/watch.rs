@@ -64,7 +64,7 @@ pub(crate) async fn a_look_and_the_next_slot_are_told(world: &World) {
     // What it finds nothing at is nobody's affair.
     assert!(one.claim(&look).await.unwrap().claims.is_empty());
     let slot = now + 3_600_000_000;
-    let end = Then::Slot(Next::At(slot));
+    let end = Then::Slot(Next::at(slot));
     finish(&*one, then(&found.claims.remove(0).key, end)).await;
 
     one.trigger("task").await.unwrap();

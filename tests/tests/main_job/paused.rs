@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use tasklock_runtime::store::{Finish, Renewal, Then};
+use tasklock_runtime::store::{Finish, Passed, Renewal, Then};
 use tasklock_runtime::{LeaseKey, Next, OwnerToken};
 use tasklock_test_support::process::{Event, Worker, boottime};
 use tasklock_test_support::wait::eventually;
@@ -90,6 +90,7 @@ async fn write_late(place: &Place, held: &Event) {
         error: None,
         hold: None,
         frees_place: false,
+        passed: Passed::default(),
     };
     let renewal = Renewal {
         key: key.clone(),

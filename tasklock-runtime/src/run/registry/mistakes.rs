@@ -1,5 +1,7 @@
 //! What keeps a task from being run.
 
+mod slots;
+
 use tasklock_grammar::{check_name, display_duration};
 
 use super::describe;
@@ -35,6 +37,7 @@ fn problems(definition: &Definition) -> Vec<String> {
             .map(|error| error.to_string()),
     );
     problems.extend(of_renewal(definition));
+    problems.extend(slots::problems(definition));
     let queue = definition.queue_name();
     if let Err(error) = check_name(queue) {
         problems.push(format!("queue = {queue:?}: {error}"));

@@ -1,12 +1,14 @@
 //! The tasks that are linked into this program, checked and sorted.
 
 mod mistakes;
+mod schedules;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::error::Error;
-use crate::task::{Registration, States};
+use crate::task::{Plan, Registration, States};
 
 type Tasks = BTreeMap<&'static str, &'static Registration>;
 
@@ -14,6 +16,10 @@ type Tasks = BTreeMap<&'static str, &'static Registration>;
 #[derive(Debug)]
 pub(crate) struct Registry {
     tasks: Tasks,
+    /// What the schedule of each says, in this worker.
+    plans: BTreeMap<&'static str, Arc<Plan>>,
+    /// Former names, each with the present one.
+    former: BTreeMap<&'static str, &'static str>,
 }
 
 /// Which of the linked tasks a worker runs.
@@ -25,6 +31,17 @@ pub(crate) struct Selection {
     pub(crate) queues: Option<Names>,
     /// These must be linked.
     pub(crate) required: Vec<&'static str>,
+    /// Schedules in the place of the attributes'; the first for a task counts.
+    pub(crate) schedules: Vec<Rescheduled>,
+}
+
+/// A schedule in the place of a task's own.
+#[derive(Debug, Clone)]
+pub(crate) struct Rescheduled {
+    pub(crate) task: String,
+    pub(crate) schedule: String,
+    /// Which option said so.
+    pub(crate) from: String,
 }
 
 /// Names that were given, and where.
@@ -61,6 +78,8 @@ impl Registry {
             .values()
             .flat_map(|task| mistakes::missing_states(task, states));
         mistakes.extend(missing);
+        let plans = schedules::plans(&tasks, &selection.schedules, &mut mistakes);
+        let former = schedules::former_names(&tasks, &mut mistakes);
         if !mistakes.is_empty() {
             mistakes.sort_unstable();
             return Err(Error::Tasks(mistakes));
@@ -68,11 +87,38 @@ impl Registry {
         if tasks.is_empty() {
             return Err(nothing_left(selection));
         }
-        Ok(Self { tasks })
+        Ok(Self {
+            tasks,
+            plans,
+            former,
+        })
     }
 
+    /// The names of the tasks that are linked.
+    pub(crate) fn linked_names() -> BTreeSet<&'static str> {
+        let linked = inventory::iter::<Registration>.into_iter();
+        linked.map(|task| task.definition.name).collect()
+    }
+
+    /// The task of this name, present or former.
     pub(crate) fn get(&self, name: &str) -> Option<&'static Registration> {
-        self.tasks.get(name).copied()
+        let present = self.former.get(name).copied().unwrap_or(name);
+        self.tasks.get(present).copied()
+    }
+
+    /// All names, present and former, under which there may be jobs, each with its task.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&'static str, &'static Registration)> {
+        let tasks = self.tasks.values().copied();
+        tasks.flat_map(|task| {
+            let former = task.definition.former_names().iter().copied();
+            let names = std::iter::once(task.definition.name).chain(former);
+            names.map(move |name| (name, task))
+        })
+    }
+
+    /// What the schedule of a task says.
+    pub(crate) fn plan(&self, task: &Registration) -> Option<&Arc<Plan>> {
+        self.plans.get(task.definition.name)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static Registration> {
@@ -126,6 +172,14 @@ fn select(tasks: &mut Tasks, selection: &Selection, mistakes: &mut Vec<String>) 
             format!("`{from}` names {name:?}, which is not linked (linked: {linked})")
         }));
     }
+    let unlinked = selection
+        .schedules
+        .iter()
+        .filter(|given| !tasks.contains_key(&*given.task));
+    mistakes.extend(unlinked.map(|given| {
+        let Rescheduled { task, from, .. } = given;
+        format!("`{from}` names {task:?}, which is not linked (linked: {linked})")
+    }));
     if let Some(queues) = &selection.queues {
         let known: BTreeSet<&str> = tasks
             .values()

@@ -5,7 +5,7 @@ use std::fmt;
 use tasklock_grammar::display_duration;
 
 use super::Registry;
-use crate::task::{Definition, Registration, Renew};
+use crate::task::{Definition, Plan, Registration, Renew};
 
 /// A line a task, sorted by name. The queue is told only where it is not everywhere the default.
 impl fmt::Display for Registry {
@@ -22,7 +22,7 @@ impl fmt::Display for Registry {
             "defined at",
         ];
         let mut rows = vec![headings.map(String::from)];
-        rows.extend(self.iter().map(row));
+        rows.extend(self.iter().map(|task| row(self, task)));
         let columns = (0..headings.len()).filter(|column| queues || headings[*column] != "queue");
         let widths: Vec<(usize, usize)> = columns
             .map(|column| {
@@ -41,16 +41,26 @@ impl fmt::Display for Registry {
     }
 }
 
-fn row(registration: &'static Registration) -> [String; 6] {
+fn row(registry: &Registry, registration: &'static Registration) -> [String; 6] {
     let definition = &registration.definition;
     [
         definition.name.to_owned(),
-        definition.schedule.to_string(),
+        schedule(registry, registration),
         definition.queue_name().to_owned(),
         renewal(definition),
         registration.location.crate_name().to_owned(),
         registration.location.to_string(),
     ]
+}
+
+/// The schedule, and what the attribute says if another one stands in its place.
+fn schedule(registry: &Registry, registration: &'static Registration) -> String {
+    let declared = registration.definition.plan();
+    let declared = declared.as_ref().map(Plan::text).unwrap_or_default();
+    match registry.plan(registration).map(|plan| plan.text()) {
+        Some(plan) if plan != declared => format!("{plan} (not {declared})"),
+        _ => declared.to_owned(),
+    }
 }
 
 /// How long the lease is, and what renews it.

@@ -33,6 +33,14 @@ fn names(from: &'static str, names: &[&str]) -> Option<Names> {
     Some(Names { names, from })
 }
 
+fn instead(task: &str, schedule: &str) -> Rescheduled {
+    Rescheduled {
+        task: task.to_owned(),
+        schedule: schedule.to_owned(),
+        from: "TASKLOCK_SCHEDULE_X".to_owned(),
+    }
+}
+
 fn error(tasks: &[&'static Registration], selection: &Selection) -> String {
     match Registry::of(tasks.iter().copied(), selection, &States::default()) {
         Ok(registry) => panic!("accepted: {registry}"),
@@ -89,6 +97,7 @@ fn every_mistake_is_told_at_once() {
         only: names("only", &["gone"]),
         queues: names("queues", &["lost"]),
         required: vec!["wanted"],
+        schedules: vec![instead("missing", "off")],
     };
     let message = error(&[task(long, "long.rs"), task("", "empty.rs")], &selection);
     for part in [
@@ -97,6 +106,7 @@ fn every_mistake_is_told_at_once() {
         "\"gone\"",
         "\"lost\"",
         "\"wanted\"",
+        "\"missing\"",
     ] {
         assert!(message.contains(part), "{part} is missing in: {message}");
     }

@@ -160,6 +160,8 @@ fn take(
         },
         task: job.task.clone(),
         due_at: job.due_at.unwrap_or(now),
+        slot_at: job.slot_at,
+        schedule: job.schedule.clone(),
         attempt: job.attempt,
         crashes: job.crashes,
         refusals: job.refusals,

@@ -107,15 +107,18 @@ fn end_run(job: &mut Stored, end: &Finish, now: i64) {
     job.finished_at = Some(now);
     job.last_outcome = Some(end.outcome.to_owned());
     job.last_error.clone_from(&end.error);
+    job.missed = job.missed.saturating_add(end.passed.missed.into());
+    job.skipped = job.skipped.saturating_add(end.passed.skipped.into());
     job.hold_until = hold.filter(|at| *at > now);
     job.state = JobState::Ready;
     match end.then {
         Then::Slot(next) => {
-            let due = match next {
-                Next::At(at) => Some(at),
-                Next::In(delay) => Some(later(delay)),
-                Next::Dormant => None,
+            let (slot, due) = match job.follows.take().unwrap_or(next) {
+                Next::At { slot, due } => (Some(slot), Some(due)),
+                Next::In(delay) => (Some(later(delay)), Some(later(delay))),
+                Next::Dormant => (None, None),
             };
+            job.slot_at = slot;
             job.due_at = due.map(|due| due.max(hold.unwrap_or(i64::MIN)));
             (job.attempt, job.crashes, job.refusals) = (0, 0, 0);
         }

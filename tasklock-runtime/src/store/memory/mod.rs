@@ -3,6 +3,7 @@
 #[cfg(any(test, feature = "testing"))]
 mod by_hand;
 mod claim;
+mod declare;
 mod end;
 mod named;
 mod resources;

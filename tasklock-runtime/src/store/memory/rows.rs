@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::lease::{LeaseKey, OwnerToken, Progress};
 use crate::store::{Job, JobRow, JobState, Pausable, between, timestamp};
+use crate::task::Next;
 
 #[derive(Default)]
 pub(super) struct Rows {
@@ -31,6 +32,12 @@ pub(super) struct Stored {
     pub(super) payload: Option<Arc<str>>,
     pub(super) priority: i16,
     pub(super) due_at: Option<i64>,
+    pub(super) slot_at: Option<i64>,
+    pub(super) missed: u64,
+    pub(super) skipped: u64,
+    /// What follows the run under way, where its owner does not know.
+    pub(super) follows: Option<Next>,
+    pub(super) versions: Option<String>,
     pub(super) resource: Option<String>,
     pub(super) parked: Option<Parked>,
     pub(super) lease: Option<Held>,
@@ -104,6 +111,11 @@ impl Stored {
             payload: None,
             priority: 0,
             due_at: None,
+            slot_at: None,
+            missed: 0,
+            skipped: 0,
+            follows: None,
+            versions: None,
             resource: None,
             parked: None,
             lease: None,
@@ -141,6 +153,7 @@ impl Stored {
             fence: self.fence,
             left: self.lease.as_ref().map(|held| between(now, held.until)),
             due_at: self.due_at,
+            slot_at: self.slot_at,
             attempt: self.attempt,
             crashes: self.crashes,
             to_cancel: self.to_cancel(),
@@ -163,6 +176,10 @@ impl Stored {
             due_at: at(self
                 .due_at
                 .or(self.parked.as_ref().map(|parked| parked.due))),
+            slot_at: at(self.slot_at),
+            schedule: self.schedule.clone(),
+            missed: self.missed,
+            skipped: self.skipped,
             attempt: self.attempt,
             crashes: self.crashes,
             refusals: self.refusals,

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Memory;
-use super::rows::Stored;
 use crate::error::StoreError;
 use crate::lease::{Anchor, LeaseKey, OwnerToken, Progress};
 use crate::store::{
@@ -44,36 +43,7 @@ impl Store for Memory {
     }
 
     fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, ()> {
-        let now = self.now_micros();
-        let mut rows = self.rows();
-        for declared in declarations {
-            if let Some((_, job)) = rows.standing(&declared.task) {
-                if job.lease.is_some() {
-                    continue;
-                }
-                if job.resource != declared.resource {
-                    job.resource.clone_from(&declared.resource);
-                    if let Some(parked) = job.parked.take() {
-                        job.due_at = Some(parked.due);
-                    }
-                }
-                if job.schedule.as_ref() != Some(&declared.schedule) {
-                    job.parked = None;
-                    job.schedule = Some(declared.schedule.clone());
-                    let held = |due: i64| due.max(job.hold_until.unwrap_or(due));
-                    job.due_at = declared.if_changed.map(held);
-                }
-                continue;
-            }
-            let mut job = Stored::new(&declared.task, now);
-            job.unique_key = Some(String::new());
-            job.schedule = Some(declared.schedule.clone());
-            job.due_at = declared.if_new;
-            job.resource.clone_from(&declared.resource);
-            rows.insert(job);
-        }
-        drop(rows);
-        self.announce();
+        self.declare_now(declarations);
         ready(())
     }
 

@@ -41,7 +41,7 @@ const EXPIRED: &str = "j.state = 'running' AND j.lock_until < statement_timestam
 /// What a claim says of a row. Instants as they are: to make numbers of them takes the server as long as to find the row.
 const CLAIMED: &str = "j.id, j.task, j.fence, j.attempt, greatest(j.crashes, 0) AS crashes,
     greatest(j.refusals, 0) AS refusals, j.payload, j.unique_key IS NOT DISTINCT FROM '' AS standing,
-    {to_cancel} AS to_cancel, j.due_at, j.priority, j.resource, clock_timestamp() AS now";
+    {to_cancel} AS to_cancel, j.due_at, j.slot_at, j.schedule, j.priority, j.resource, clock_timestamp() AS now";
 
 /// How the row `j` becomes the lease of `k`.
 const ACQUIRED: &str = "state = 'running', lock_owner = k.owner, lock_worker = k.worker,
@@ -117,7 +117,7 @@ const HOLD: &str = "(greatest(least(j.claimed_at, clock_timestamp()), timestampt
         + k.hold * interval '1 microsecond')";
 
 /// How the row `j` of a run ends as `k` says. `k.counts`: 0, attempts start anew; 1, this one counts; 2, it does
-/// not; 3, it was a refusal.
+/// not; 3, it was a refusal. `k.now` is one reading of the clock: a slot is not later than its run's due time.
 const ENDED: &str = "state = k.state, lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
     attempt = CASE k.counts WHEN 0 THEN 0 WHEN 1 THEN j.attempt ELSE greatest(j.attempt, 1) - 1 END,
     crashes = CASE k.counts WHEN 0 THEN 0 ELSE j.crashes END,
@@ -125,11 +125,27 @@ const ENDED: &str = "state = k.state, lock_owner = NULL, lock_worker = NULL, loc
     finished_at = clock_timestamp(), last_outcome = k.outcome, last_error = k.error,
     hold_until = CASE WHEN {hold} > clock_timestamp() THEN {hold} END,
     due_at = CASE WHEN k.state <> 'ready' THEN j.due_at
+        WHEN k.counts = 0 AND {followed} THEN
+            CASE WHEN coalesce(j.next_in, 0) >= 0 THEN greatest({follows}, {hold}) END
         WHEN k.next_at IS NULL AND k.next_in IS NULL THEN NULL
         ELSE greatest(timestamptz 'epoch' + k.next_at * interval '1 microsecond',
-            clock_timestamp() + k.next_in * interval '1 microsecond', {hold}) END,
+            k.now + k.next_in * interval '1 microsecond', {hold}) END,
+    slot_at = CASE WHEN k.counts <> 0 OR k.state <> 'ready' THEN j.slot_at
+        WHEN {followed} THEN CASE WHEN coalesce(j.next_in, 0) >= 0 THEN {follows} END
+        ELSE coalesce(timestamptz 'epoch' + k.slot_at * interval '1 microsecond',
+            k.now + k.next_in * interval '1 microsecond') END,
+    missed = CASE k.missed WHEN 0 THEN j.missed ELSE {missed_more} END,
+    skipped = CASE k.skipped WHEN 0 THEN j.skipped ELSE {skipped_more} END,
+    next_at = CASE WHEN k.counts <> 0 THEN j.next_at END,
+    next_in = CASE WHEN k.counts <> 0 THEN j.next_in END,
     prune_at = CASE WHEN k.state <> 'ready' OR j.task = '{leases}' THEN greatest(clock_timestamp()
         + coalesce(k.keep * interval '1 microsecond', {cancelled_keep}), {hold}) END";
+
+/// Whether a start under another schedule has said what follows the run `j`, and what. Far instants are cut before
+/// anything is added to them.
+const FOLLOWED: &str = "(j.next_at IS NOT NULL OR j.next_in IS NOT NULL)";
+const FOLLOWS: &str = "CASE WHEN j.next_at IS NULL THEN k.now + least(j.next_in, {last_micros}) * interval '1 microsecond'
+            ELSE least(greatest(j.next_at, {first}), {last}) END";
 
 /// The parts in braces that are not names of tables.
 pub(super) struct Fragments(Vec<(&'static str, String)>);
@@ -155,6 +171,10 @@ impl Fragments {
             ),
             ("{park}", PARK.to_owned()),
             ("{ended}", ENDED.to_owned()),
+            ("{followed}", FOLLOWED.to_owned()),
+            ("{follows}", FOLLOWS.to_owned()),
+            ("{missed_more}", more("missed")),
+            ("{skipped_more}", more("skipped")),
             ("{acquired}", ACQUIRED.to_owned()),
             ("{named}", NAMED.to_owned()),
             ("{held}", HELD.to_owned()),
@@ -187,9 +207,13 @@ impl Fragments {
                 "(extract(epoch FROM statement_timestamp()) * 1000000)::bigint".to_owned(),
             ),
             ("{due}", micros("j.due_at")),
+            ("{slot}", micros("j.slot_at")),
+            ("{hold_until}", micros("j.hold_until")),
+            ("{next_at}", micros("j.next_at")),
             ("{waits}", micros("coalesce(j.due_at, j.parked_due)")),
             ("{until}", micros("greatest(j.lock_until, h.lock_until)")),
             ("{event}", micros("e.at")),
+            ("{last_micros}", LAST.to_string()),
             ("{first}", format!("to_timestamp({})", FIRST / 1_000_000)),
             ("{last}", format!("to_timestamp({})", LAST / 1_000_000)),
             // There is no fence after the last one, and none may be given out twice.
@@ -223,6 +247,14 @@ fn micros(at: &str) -> String {
     format!(
         "(CASE WHEN {at} < {first} THEN {FIRST} WHEN {at} > {last} THEN {LAST} \
          ELSE (extract(epoch FROM {at}) * 1000000)::bigint END)"
+    )
+}
+
+/// A sum that stops at the last number.
+fn more(column: &str) -> String {
+    format!(
+        "least(greatest(coalesce(j.{column}, 0), 0), {} - k.{column}) + k.{column}",
+        i64::MAX
     )
 }
 

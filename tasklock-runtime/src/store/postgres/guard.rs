@@ -87,6 +87,9 @@ impl Hold for Guard {
                 .bind(end.counts)
                 .bind(end.keep)
                 .bind(end.hold)
+                .bind(end.slot_at)
+                .bind(end.missed)
+                .bind(end.skipped)
                 .execute(&mut **tx)
                 .await
                 .map_err(refused)?;

@@ -8,6 +8,7 @@
 mod announce;
 mod beat;
 mod claim;
+mod declare;
 mod fence;
 mod fragments;
 mod guard;

@@ -104,6 +104,7 @@ pub(super) fn taken(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<T
 }
 
 fn claim(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<Claim, sqlx::Error> {
+    let standing = column(row, "standing")?;
     Ok(Claim {
         key: LeaseKey {
             job: column(row, "id")?,
@@ -116,7 +117,18 @@ fn claim(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<Claim, sqlx:
         crashes: unsigned(column(row, "crashes")?),
         refusals: unsigned(column(row, "refusals")?),
         takeover,
-        standing: column(row, "standing")?,
+        // No other job has them.
+        slot_at: if standing {
+            instant(row, "slot_at")?
+        } else {
+            None
+        },
+        schedule: if standing {
+            column(row, "schedule")?
+        } else {
+            None
+        },
+        standing,
         to_cancel: column(row, "to_cancel")?,
         payload: column::<Option<&str>>(row, "payload")?.map(Into::into),
         resource: None,
@@ -124,8 +136,12 @@ fn claim(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<Claim, sqlx:
 }
 
 fn due(row: &PgRow) -> Result<i64, sqlx::Error> {
-    let due: Option<Micros> = column(row, "due_at")?;
-    Ok(due.unwrap_or_default().0)
+    Ok(instant(row, "due_at")?.unwrap_or_default())
+}
+
+fn instant(row: &PgRow, name: &str) -> Result<Option<i64>, sqlx::Error> {
+    let instant: Option<Micros> = column(row, name)?;
+    Ok(instant.map(|instant| instant.0))
 }
 
 pub(super) fn key(row: &PgRow) -> Result<LeaseKey, sqlx::Error> {
@@ -145,6 +161,7 @@ pub(super) fn job_row(row: &PgRow) -> Result<JobRow, sqlx::Error> {
         fence: column(row, "fence")?,
         left: column::<Option<i64>>(row, "left_us")?.map(span),
         due_at: column(row, "due_at")?,
+        slot_at: column(row, "slot_at")?,
         attempt: unsigned(column(row, "attempt")?),
         crashes: unsigned(column(row, "crashes")?),
         to_cancel: column(row, "to_cancel")?,
@@ -165,6 +182,10 @@ pub(super) fn job(row: &PgRow) -> Result<Job, sqlx::Error> {
         resource: column(row, "resource")?,
         is_standing: column(row, "standing")?,
         due_at: at("due_at")?,
+        slot_at: at("slot_at")?,
+        schedule: column(row, "schedule")?,
+        missed: slots(column(row, "missed")?),
+        skipped: slots(column(row, "skipped")?),
         attempt: unsigned(column(row, "attempt")?),
         crashes: unsigned(column(row, "crashes")?),
         refusals: unsigned(column(row, "refusals")?),
@@ -182,6 +203,10 @@ pub(super) fn job(row: &PgRow) -> Result<Job, sqlx::Error> {
         last_outcome: column(row, "last_outcome")?,
         last_error: column(row, "last_error")?,
     })
+}
+
+fn slots(count: Option<i64>) -> u64 {
+    count.map_or(0, |count| u64::try_from(count).unwrap_or(0))
 }
 
 fn unsigned(count: i32) -> u32 {

@@ -8,7 +8,7 @@ use super::{PgStore, announce};
 use crate::fault;
 use crate::lease::{LeaseKey, OwnerToken};
 use crate::store::sql::{Beat, Checkout, goes_away};
-use crate::store::{Declaration, Finish, JobRow, Triggered};
+use crate::store::{Finish, JobRow, Triggered};
 
 impl PgStore {
     pub(super) async fn checkout(&self) -> Result<Checkout<Postgres>, sqlx::Error> {
@@ -43,6 +43,9 @@ impl PgStore {
                 .bind(kept.column(|end| end.counts))
                 .bind(kept.column(|end| end.keep))
                 .bind(kept.column(|end| end.hold))
+                .bind(kept.column(|end| end.slot_at))
+                .bind(kept.column(|end| end.missed))
+                .bind(kept.column(|end| end.skipped))
                 .fetch_all(&mut *tx)
                 .await?;
         }
@@ -96,41 +99,6 @@ impl PgStore {
         statements.tell(&mut connection, &keys).await;
         connection.done();
         Ok(released.len() as u64)
-    }
-
-    pub(super) async fn declare_once(
-        &self,
-        declarations: &[Declaration],
-    ) -> Result<(), sqlx::Error> {
-        let column = |of: fn(&Declaration) -> Option<i64>| declarations.iter().map(of).collect();
-        let tasks: Vec<&str> = declarations.iter().map(|d| &*d.task).collect();
-        let schedules: Vec<&str> = declarations.iter().map(|d| &*d.schedule).collect();
-        let if_new: Vec<Option<i64>> = column(|d| d.if_new);
-        let if_changed: Vec<Option<i64>> = column(|d| d.if_changed);
-        let resources: Vec<Option<&str>> =
-            declarations.iter().map(|d| d.resource.as_deref()).collect();
-        let mut connection = self.checkout().await?;
-        let mut tx = connection.begin_with(BEGIN).await?;
-        let mut written = 0;
-        for (statement, due) in [
-            (&self.statements.declare, if_new),
-            (&self.statements.reschedule, if_changed),
-        ] {
-            written += sqlx::query(statement)
-                .bind(&tasks)
-                .bind(&schedules)
-                .bind(due)
-                .bind(&resources)
-                .execute(&mut *tx)
-                .await?
-                .rows_affected();
-        }
-        if written > 0 {
-            announce::work(&mut tx, &self.statements).await?;
-        }
-        tx.commit().await?;
-        connection.done();
-        Ok(())
     }
 
     pub(super) async fn trigger_once(&self, task: &str) -> Result<Option<Triggered>, sqlx::Error> {

@@ -44,6 +44,8 @@ const POSTGRES: &[Migration] = &[
     // An older binary would run a job without its resource.
     step(4, 4, include_str!("postgres_0004.sql")),
     step(5, 4, include_str!("postgres_0005.sql")),
+    // An older binary would end a run without leaving its slot behind.
+    step(6, 6, include_str!("postgres_0006.sql")),
 ];
 
 const SQLITE: &[Migration] = &[
@@ -51,6 +53,7 @@ const SQLITE: &[Migration] = &[
     step(2, 2, include_str!("sqlite_0002.sql")),
     step(3, 2, include_str!("sqlite_0003.sql")),
     step(4, 4, include_str!("sqlite_0004.sql")),
+    step(5, 5, include_str!("sqlite_0005.sql")),
 ];
 
 impl Dialect {

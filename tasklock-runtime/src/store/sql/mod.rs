@@ -14,7 +14,7 @@ use std::sync::Arc;
 use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 
 use crate::lease::Progress;
-use crate::store::{Due, Finish, JobState};
+use crate::store::{Due, Finish, JobState, span};
 use crate::task::{Counts, Next, Then, micros};
 
 pub(super) use batch::{Batch, Written, elsewhere, uninserted};
@@ -54,9 +54,13 @@ pub(super) const LAST: i64 = 253_402_300_799_000_000;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Columns {
     pub(super) state: &'static str,
-    /// When it falls due again: at this instant, or so long after its end, in microseconds.
+    /// When it falls due again: at this instant, or so long after its end, in microseconds; and for which slot.
     pub(super) next_at: Option<i64>,
     pub(super) next_in: Option<i64>,
+    pub(super) slot_at: Option<i64>,
+    /// The slots that have passed with it.
+    pub(super) missed: i64,
+    pub(super) skipped: i64,
     /// 0: attempts start anew; 1: this one counts; 2: it does not; 3: it was a refusal.
     pub(super) counts: i16,
     /// How long an ended row stays, and how long after its start the run keeps its place.
@@ -71,6 +75,9 @@ impl Columns {
             state: state.as_str(),
             next_at: None,
             next_in: None,
+            slot_at: None,
+            missed: end.passed.missed.into(),
+            skipped: end.passed.skipped.into(),
             counts,
             keep: None,
             hold,
@@ -83,6 +90,7 @@ impl Columns {
             Then::Slot(next) => Self {
                 next_at: next_at(next),
                 next_in: next_in(next),
+                slot_at: slot_at(next),
                 ..columns(JobState::Ready, 0)
             },
             Then::Again(delay, counts) => Self {
@@ -150,8 +158,35 @@ fn span_of(duration: std::time::Duration) -> i64 {
 /// The instant at which a job falls due again, if it is known.
 fn next_at(next: Next) -> Option<i64> {
     match next {
-        Next::At(at) => Some(at.clamp(FIRST, LAST)),
+        Next::At { due, .. } => Some(due.clamp(FIRST, LAST)),
         Next::In(_) | Next::Dormant => None,
+    }
+}
+
+/// And the slot for which it does.
+fn slot_at(next: Next) -> Option<i64> {
+    match next {
+        Next::At { slot, .. } => Some(slot.clamp(FIRST, LAST)),
+        Next::In(_) | Next::Dormant => None,
+    }
+}
+
+/// What follows a run whose owner does not know, as the columns `next_at` and `next_in`.
+pub(super) fn follows_columns(follows: Option<Next>) -> (Option<i64>, Option<i64>) {
+    match follows {
+        None => (None, None),
+        Some(Next::Dormant) => (None, Some(-1)),
+        Some(next) => (slot_at(next), next_in(next)),
+    }
+}
+
+/// What those columns say.
+pub(super) fn follows(next_at: Option<i64>, next_in: Option<i64>) -> Option<Next> {
+    match (next_at, next_in) {
+        (_, Some(delay)) if delay < 0 => Some(Next::Dormant),
+        (Some(slot), _) => Some(Next::at(slot)),
+        (None, Some(delay)) => Some(Next::In(span(delay))),
+        (None, None) => None,
     }
 }
 
@@ -159,6 +194,6 @@ fn next_at(next: Next) -> Option<i64> {
 fn next_in(next: Next) -> Option<i64> {
     match next {
         Next::In(delay) => Some(span_of(delay)),
-        Next::At(_) | Next::Dormant => None,
+        Next::At { .. } | Next::Dormant => None,
     }
 }

@@ -39,7 +39,8 @@ const SUSPECT: &str =
 /// What a claim says of a row.
 const CLAIMED: &str =
     "id, task, fence, attempt, {crashes} AS crashes, {refusals} AS refusals, payload,
-    unique_key IS '' AS standing, {to_cancel} AS to_cancel, {due} AS due_at, resource, {ranked} AS rank";
+    unique_key IS '' AS standing, {to_cancel} AS to_cancel, {due} AS due_at, {slot} AS slot_at, schedule, resource,
+    {ranked} AS rank";
 
 /// How a row is put aside until its resource is free.
 const PARK: &str = "parked_due = coalesce(due_at, {now}), due_at = NULL,
@@ -94,6 +95,11 @@ const BECOMES: &str =
 /// Until when a run keeps its place, counted from its start.
 const HOLD: &str = "(min(max(CAST(claimed_at AS INTEGER), 0), {now}) + e.hold)";
 
+/// Whether a start under another schedule has said what follows the run, and what; NULL where nothing does.
+const FOLLOWED: &str = "({p}job.next_at IS NOT NULL OR {p}job.next_in IS NOT NULL)";
+const FOLLOWS: &str = "CASE WHEN coalesce({p}job.next_in, 0) >= 0
+            THEN coalesce(min(max({p}job.next_at, {first}), {last}), {now} + min({p}job.next_in, {last})) END";
+
 /// The parts in braces that are not names of tables.
 pub(super) struct Fragments(Vec<(&'static str, String)>);
 
@@ -117,6 +123,8 @@ impl Fragments {
             ("{unsaid}", UNSAID.to_owned()),
             ("{taken}", TAKEN.to_owned()),
             ("{hold}", HOLD.to_owned()),
+            ("{followed}", FOLLOWED.to_owned()),
+            ("{follows}", FOLLOWS.to_owned()),
             ("{first}", FIRST.to_string()),
             ("{cancelled_keep}", "86400000000".to_owned()),
             ("{claimed_at}", micros("claimed_at")),
@@ -130,6 +138,12 @@ impl Fragments {
                 "(SELECT CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000)".to_owned(),
             ),
             ("{due}", micros("due_at")),
+            ("{slot}", micros("slot_at")),
+            ("{hold_until}", micros("hold_until")),
+            ("{next_at}", micros("next_at")),
+            ("{missed}", slots("{p}job.missed")),
+            ("{skipped}", slots("{p}job.skipped")),
+            ("{last}", LAST.to_string()),
             (
                 "{ranked}",
                 format!("{} - priority * 1000000", micros("due_at")),
@@ -180,6 +194,14 @@ fn micros(at: &str) -> String {
 /// A number of the run that is under way; what is none is NULL, and so is that of a run which has ended.
 fn progress(column: &str) -> String {
     format!("CASE WHEN state = 'running' AND typeof({column}) = 'integer' THEN {column} END")
+}
+
+/// A number of slots, to which another can be added.
+fn slots(column: &str) -> String {
+    format!(
+        "min(max(CAST(coalesce({column}, 0) AS INTEGER), 0), {})",
+        i64::MAX / 2
+    )
 }
 
 /// A count as an integer, from zero to this number.

@@ -12,6 +12,7 @@
 //! no lock and reads no page).
 
 mod beat;
+mod declare;
 mod fence;
 mod fragments;
 mod guard;

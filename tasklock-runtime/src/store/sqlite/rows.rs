@@ -49,6 +49,9 @@ pub(super) fn ends(ends: &[&Finish]) -> String {
             columns.counts,
             columns.keep,
             columns.hold,
+            columns.slot_at,
+            columns.missed,
+            columns.skipped,
         )
     })
 }
@@ -101,6 +104,8 @@ fn claim(row: &SqliteRow, token: &OwnerToken, takeover: bool) -> Result<Claim, s
         },
         task: column(row, "task")?,
         due_at: column::<Option<i64>>(row, "due_at")?.unwrap_or_default(),
+        slot_at: column(row, "slot_at")?,
+        schedule: text(row, "schedule")?,
         attempt: column(row, "attempt")?,
         crashes: column(row, "crashes")?,
         refusals: column(row, "refusals")?,
@@ -121,6 +126,7 @@ pub(super) fn job_row(row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
         fence: column(row, "fence")?,
         left: column::<Option<i64>>(row, "left_us")?.map(span),
         due_at: column(row, "due_at")?,
+        slot_at: column(row, "slot_at")?,
         attempt: column(row, "attempt")?,
         crashes: column(row, "crashes")?,
         to_cancel: column(row, "to_cancel")?,
@@ -141,6 +147,10 @@ pub(super) fn job(row: &SqliteRow) -> Result<Job, sqlx::Error> {
         resource: text(row, "resource")?,
         is_standing: column(row, "standing")?,
         due_at: at("due_at")?,
+        slot_at: at("slot_at")?,
+        schedule: text(row, "schedule")?,
+        missed: column(row, "missed")?,
+        skipped: column(row, "skipped")?,
         attempt: column(row, "attempt")?,
         crashes: column(row, "crashes")?,
         refusals: column(row, "refusals")?,
@@ -158,7 +168,7 @@ pub(super) fn job(row: &SqliteRow) -> Result<Job, sqlx::Error> {
 }
 
 /// A text, or what a text may be read of: SQLite stores blobs in any column, and takes any bytes for text.
-fn text(row: &SqliteRow, name: &str) -> Result<Option<String>, sqlx::Error> {
+pub(super) fn text(row: &SqliteRow, name: &str) -> Result<Option<String>, sqlx::Error> {
     let bytes: Option<&[u8]> = column(row, name)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }

@@ -11,7 +11,7 @@ use super::{SqliteStore, batch};
 use crate::fault;
 use crate::lease::{LeaseKey, OwnerToken};
 use crate::store::sql::{Beat, Checkout, Taken, goes_away};
-use crate::store::{ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Triggered, between};
+use crate::store::{ClaimBatch, ClaimRequest, Finish, JobRow, Triggered, between};
 use crate::task::micros;
 
 impl SqliteStore {
@@ -198,37 +198,6 @@ impl SqliteStore {
             .await?;
         connection.done();
         Ok(abandoned.rows_affected())
-    }
-
-    pub(super) async fn declare_once(
-        &self,
-        declarations: &[Declaration],
-    ) -> Result<(), sqlx::Error> {
-        let mut connection = self.checkout().await?;
-        let mut tx = connection.begin_with(BEGIN).await?;
-        for declared in declarations {
-            let found: Option<(bool, bool)> = sqlx::query_as(&self.statements.declared)
-                .bind(&declared.task)
-                .bind(&declared.schedule)
-                .bind(&declared.resource)
-                .fetch_optional(&mut *tx)
-                .await?;
-            let (statement, due) = match found {
-                None => (&self.statements.declare, declared.if_new),
-                Some((false, true)) => (&self.statements.reschedule, declared.if_changed),
-                Some(_) => continue,
-            };
-            sqlx::query(statement)
-                .bind(&declared.task)
-                .bind(&declared.schedule)
-                .bind(due)
-                .bind(&declared.resource)
-                .execute(&mut *tx)
-                .await?;
-        }
-        tx.commit().await?;
-        connection.done();
-        Ok(())
     }
 
     pub(super) async fn trigger_once(&self, task: &str) -> Result<Option<Triggered>, sqlx::Error> {

@@ -85,7 +85,8 @@ pub(crate) fn next_slot(cron: &Cron, zone: &TimeZone, after: i64) -> Option<i64>
 }
 
 /// The slots that are strictly later than an instant, in order. Each takes one [`next_slot`].
-pub(crate) fn slots_after(cron: &Cron, zone: &TimeZone, after: i64) -> impl Iterator<Item = i64> {
+#[cfg(test)]
+fn slots_after(cron: &Cron, zone: &TimeZone, after: i64) -> impl Iterator<Item = i64> {
     let mut last = Some(after);
     std::iter::from_fn(move || {
         last = next_slot(cron, zone, last?);

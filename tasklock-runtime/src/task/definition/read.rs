@@ -5,7 +5,7 @@ use std::time::Duration;
 use tasklock_grammar::Timing;
 
 use super::Definition;
-use crate::task::schedule::Schedule;
+use crate::task::schedule::{Declared, Missed, Plan, ScheduleError};
 
 impl Definition {
     /// The lease's timing, with the defaults filled in.
@@ -17,7 +17,57 @@ impl Definition {
     /// Whether the task runs by itself.
     #[must_use]
     pub const fn is_scheduled(&self) -> bool {
-        !matches!(self.schedule, Schedule::OnDemand)
+        !matches!(self.schedule, Declared::OnDemand)
+    }
+
+    /// What its schedule says of its slots.
+    ///
+    /// # Errors
+    ///
+    /// A cron that is none, or an unknown zone.
+    pub(crate) fn plan(&self) -> Result<Plan, ScheduleError> {
+        let schedule = self.schedule.read()?;
+        let jitter = self.jitter.unwrap_or_default();
+        let missed = self.missed.unwrap_or_default();
+        let most = self.max_missed.unwrap_or(Self::MAX_MISSED);
+        Ok(Plan::new(self.name, schedule)
+            .spread(jitter)
+            .missing(missed, most, self.catch_up))
+    }
+
+    /// `jitter`, as it was given.
+    pub(crate) const fn given_jitter(&self) -> Option<Duration> {
+        self.jitter
+    }
+
+    /// `missed`, as it was given.
+    pub(crate) const fn given_missed(&self) -> Option<Missed> {
+        self.missed
+    }
+
+    /// `max_missed`, as it was given.
+    pub(crate) const fn given_max_missed(&self) -> Option<u32> {
+        self.max_missed
+    }
+
+    /// `catch_up`, as it was given.
+    pub(crate) const fn given_catch_up(&self) -> Option<Duration> {
+        self.catch_up
+    }
+
+    /// `on_start`.
+    pub(crate) const fn runs_on_start(&self) -> bool {
+        self.on_start
+    }
+
+    /// `alias`.
+    pub(crate) const fn former_names(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+
+    /// Whether its slots can be known, and so missed.
+    pub(crate) const fn has_slots(&self) -> bool {
+        matches!(self.schedule, Declared::Every(_) | Declared::Cron(..))
     }
 
     /// `retries`, with its default: a scheduled task waits for its next slot.

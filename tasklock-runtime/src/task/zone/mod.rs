@@ -1,6 +1,5 @@
 //! Time zones by their IANA names.
 
-mod meant;
 #[cfg(test)]
 mod tests;
 
@@ -8,6 +7,7 @@ use std::error::Error;
 use std::fmt;
 
 use jiff::tz::{self, TimeZone, TimeZoneDatabase};
+use tasklock_grammar::unknown_zone;
 
 /// Looks a zone up by its IANA name, such as `Europe/Berlin` or `UTC`.
 ///
@@ -78,29 +78,17 @@ fn known(name: &str) -> Option<TimeZone> {
 }
 
 fn unknown(name: &str) -> ZoneError {
-    let shown = name.escape_debug();
     let mut names: Vec<String> = names();
     names.sort_unstable();
-    let message = if name.trim().is_empty() {
-        "the zone is empty: write one such as \"Europe/Berlin\", or \"UTC\"".to_owned()
-    } else if names.len() <= 1 {
+    // One is always there: UTC.
+    let message = if names.len() <= 1 && !name.trim().is_empty() {
         format!(
-            "the zone `{shown}` cannot be looked up, for this machine has no time zone database: install \
-             the package tzdata, or name the folder of one in TZDIR"
+            "the zone `{}` cannot be looked up, for this machine has no time zone database: install \
+             the package tzdata, or name the folder of one in TZDIR",
+            name.escape_debug()
         )
-    } else if is_no_place(name) || ["local", "system"].contains(&name.to_lowercase().as_str()) {
-        format!(
-            "`{shown}` may be another zone on each machine: write its name, such as \"Europe/Berlin\""
-        )
-    } else if let Some(hours) = meant::offset_in_hours(name) {
-        meant::fixed(&shown.to_string(), hours)
-    } else if let Some(meant) = meant::name(name, &names) {
-        format!("there is no zone `{shown}`: write \"{meant}\"")
     } else {
-        format!(
-            "there is no zone `{shown}`: write a name of the IANA database, such as \"Europe/Berlin\", or \
-             \"UTC\""
-        )
+        unknown_zone(name, &names)
     };
     ZoneError(message)
 }

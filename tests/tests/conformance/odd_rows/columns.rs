@@ -43,7 +43,7 @@ pub(crate) async fn a_held_row_may_be_edited(world: &World) {
             [
                 held(Duration::ZERO),
                 held(Duration::from_nanos(1)),
-                end(key, Next::At(1)),
+                end(key, Next::at(1)),
             ]
         };
         for nth in 0..4 {

@@ -135,7 +135,7 @@ async fn go_on(
     let ends: Vec<_> = last
         .iter()
         .chain(&again)
-        .map(|claim| end(&claim.key, Next::At(i64::MAX)))
+        .map(|claim| end(&claim.key, Next::at(i64::MAX)))
         .collect();
     let finished = store.finish(&ends).await.unwrap();
     assert!(finished.contains(&sane_job), "{finished:?}");
@@ -184,7 +184,7 @@ pub(crate) async fn the_last_fence_is_given_out_once(world: &World) {
     let mut renewer = renewer(&*store).await;
     let renewed = renewer.renew(&[renewal(&last.key, LONG)]).await.unwrap();
     assert_eq!(renewed, [last.key.job]);
-    let ends = [end(&last.key, Next::At(1))];
+    let ends = [end(&last.key, Next::at(1))];
     assert_eq!(store.finish(&ends).await.unwrap(), [last.key.job]);
     let batch = claim(&*store, &["task"], LONG, 1).await;
     assert_eq!((batch.claims, batch.wait), (Vec::new(), None));
@@ -209,8 +209,10 @@ pub(crate) async fn a_later_versions_columns_are_no_trouble(world: &World) {
         "now",
         "wait",
         "until",
-        "next_at",
-        "next_in",
+        "due",
+        "slot",
+        "version",
+        "follows",
         "outcome",
         "error",
         "running",

@@ -82,7 +82,7 @@ pub(crate) async fn among_random_rows_every_sane_one_is_claimed(world: &World) {
     assert_eq!(store.inspect(&all).await.unwrap().len(), ROWS);
     let ends: Vec<_> = claims
         .iter()
-        .map(|claim| end(&claim.key, Next::At(claim.due_at.saturating_add(i64::MAX))))
+        .map(|claim| end(&claim.key, Next::at(claim.due_at.saturating_add(i64::MAX))))
         .collect();
     let finished = store.finish(&ends).await.unwrap();
     assert_eq!(BTreeSet::from_iter(finished), BTreeSet::from_iter(taken));

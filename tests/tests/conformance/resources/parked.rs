@@ -144,7 +144,7 @@ pub(crate) async fn a_changed_resource_counts_for_what_waits(world: &World) {
         .release(&[resource(&first).key.clone()])
         .await
         .unwrap();
-    finish(&*store, end(&first.key, Next::At(5))).await;
+    finish(&*store, end(&first.key, Next::at(5))).await;
     store.declare(&[declared(None)]).await.unwrap();
     let second = claim(&*store, &["standing"], LONG, 9)
         .await

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tasklock_runtime::store::{
-    Claim, ClaimRequest, Counts, Due, Enqueued, Finish, Job, NewJob, Options, Steer, Store, Then,
-    Wake,
+    Claim, ClaimRequest, Counts, Due, Enqueued, Finish, Job, NewJob, Options, Passed, Steer, Store,
+    Then, Wake,
 };
 use tasklock_runtime::{LeaseKey, OwnerToken};
 use tokio::sync::mpsc;
@@ -78,6 +78,7 @@ pub(crate) fn then(key: &LeaseKey, then: Then) -> Finish {
         error: Some("why".to_owned()),
         hold: None,
         frees_place: false,
+        passed: Passed::default(),
     }
 }
 

@@ -12,39 +12,50 @@ WITH k AS (
 SELECT (SELECT count(*) FROM k) AS waiting, (SELECT count(*) FROM u) AS moved,
     (SELECT count(*) FROM {s}{p}job WHERE task = $1 AND unique_key = '') AS known";
 
-/// $1 tasks, $2 schedules, $3 due if new, in µs, $4 resources. Asked first: a conflict would use an id up.
+/// $1 tasks, $2 schedules, $3 due if new, in µs, $4 resources, $5 slots in µs, $6 versions. Asked first: a conflict would use
+/// an id up.
 pub(super) const DECLARE: &str = "
-INSERT INTO {s}{p}job AS j (task, unique_key, schedule, due_at, resource)
-SELECT d.task, '', d.schedule, timestamptz 'epoch' + d.if_new * interval '1 microsecond', d.resource
-FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS d(task, schedule, if_new, resource)
+INSERT INTO {s}{p}job AS j (task, unique_key, schedule, due_at, resource, slot_at, versions)
+SELECT d.task, '', d.schedule, timestamptz 'epoch' + d.due * interval '1 microsecond', d.resource,
+    timestamptz 'epoch' + d.slot * interval '1 microsecond', d.version
+FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::text[])
+    AS d(task, schedule, due, resource, slot, version)
 WHERE NOT EXISTS (SELECT FROM {s}{p}job o WHERE o.task = d.task AND o.unique_key = '')
 ORDER BY d.task
 {taken} DO NOTHING";
 
-/// $1 tasks, $2 schedules, $3 due if changed, in µs, $4 resources. A resource that has changed counts from the next
-/// run; what waits for the old one is due again.
-pub(super) const RESCHEDULE: &str = "
-WITH d AS (
-    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[])
-        AS d(task, schedule, if_changed, resource)
-), k AS (
-    SELECT j.id, d.schedule, d.if_changed, d.resource FROM {s}{p}job j JOIN d ON d.task = j.task
-    WHERE j.unique_key = '' AND j.state = 'ready'
-      AND (j.schedule IS DISTINCT FROM d.schedule OR j.resource IS DISTINCT FROM d.resource)
-    ORDER BY j.id FOR UPDATE OF j
-)
-UPDATE {s}{p}job j SET schedule = k.schedule, resource = k.resource,
-    parked_due = NULL, parked_rank = NULL,
-    due_at = CASE WHEN j.schedule IS NOT DISTINCT FROM k.schedule THEN coalesce(j.due_at, j.parked_due)
-        WHEN k.if_changed IS NOT NULL THEN
-        greatest(timestamptz 'epoch' + k.if_changed * interval '1 microsecond', j.hold_until) END
-FROM k WHERE j.id = k.id";
+/// $1 former name, $2 name. The row itself, whoever runs it: the lease on it goes on.
+pub(super) const RENAME: &str = "
+UPDATE {s}{p}job SET task = $2 WHERE task = $1 AND unique_key = ''
+  AND NOT EXISTS (SELECT FROM {s}{p}job o WHERE o.task = $2 AND o.unique_key = '')";
+
+/// As above. A row of the former name beside the one of the present name, which an old version has made again.
+pub(super) const DROP_FORMER: &str = "
+DELETE FROM {s}{p}job WHERE task = $1 AND unique_key = '' AND state = 'ready'
+  AND EXISTS (SELECT FROM {s}{p}job o WHERE o.task = $2 AND o.unique_key = '')";
+
+/// $1 tasks
+pub(super) const STANDINGS: &str = "
+SELECT j.id, j.task, j.state = 'running' AS running, j.schedule, j.resource, {waits} AS due_at, {slot} AS slot_at,
+    j.parked_rank IS NOT NULL AS parked, j.attempt, {hold_until} AS hold_until, {next_at} AS next_at, j.next_in,
+    j.versions
+FROM {s}{p}job j WHERE j.task = ANY($1::text[]) AND j.unique_key = '' ORDER BY j.id";
+
+/// $1 id, $2 schedule, $3 resource, $4 due in µs, $5 slot in µs, $6 and $7 what follows the run, $8 versions, $9 whether it stays
+/// parked.
+pub(super) const REDECLARE: &str = "
+UPDATE {s}{p}job SET schedule = $2, resource = $3,
+    due_at = CASE WHEN $9 THEN due_at ELSE timestamptz 'epoch' + $4::bigint * interval '1 microsecond' END,
+    slot_at = timestamptz 'epoch' + $5::bigint * interval '1 microsecond',
+    next_at = timestamptz 'epoch' + $6::bigint * interval '1 microsecond', next_in = $7, versions = $8,
+    parked_due = CASE WHEN $9 THEN parked_due END, parked_rank = CASE WHEN $9 THEN parked_rank END
+WHERE id = $1";
 
 /// The side row of a run that a transaction of the application's has ended stays for a while.
 pub(super) const ROW: &str = "
 SELECT j.id, j.task, j.state = 'running' AS running, j.lock_owner AS owner, j.fence, j.attempt,
     j.crashes, j.last_outcome, j.last_error, {to_cancel} AS to_cancel,
-    {due} AS due_at,
+    {due} AS due_at, {slot} AS slot_at,
     {until} - {now} AS left_us
 FROM {s}{p}job j
 LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence AND j.state = 'running'";
@@ -149,7 +160,8 @@ SELECT j.id, j.task, j.state, j.payload, j.priority, nullif(j.unique_key, '') AS
     j.unique_key IS NOT DISTINCT FROM '' AS standing,
     j.attempt, j.crashes, j.refusals, j.fence, j.lock_worker AS worker, j.last_outcome, j.last_error,
     h.progress_done, h.progress_total,
-    {waits} AS due_at, {until} AS lock_until, {claimed_at} AS claimed_at,
+    {waits} AS due_at, {slot} AS slot_at, j.missed, j.skipped,
+    CASE WHEN j.unique_key = '' THEN j.schedule END AS schedule, {until} AS lock_until, {claimed_at} AS claimed_at,
     {finished_at} AS finished_at, {created_at} AS created_at, {cancelled_at} AS cancelled_at
 FROM {s}{p}job j
 LEFT JOIN {s}{p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence AND j.state = 'running'";

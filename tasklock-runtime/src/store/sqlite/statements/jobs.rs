@@ -6,25 +6,40 @@ SELECT state <> 'ready', parked_due IS NOT NULL OR (due_at IS NOT NULL AND due_a
 WHERE task = ?1 AND unique_key = ''";
 pub(super) const TRIGGER_WRITE: &str = "UPDATE {p}job SET due_at = max({now}, coalesce(hold_until, 0)) WHERE task = ?1 AND unique_key = '' AND state = 'ready'";
 
-/// ?1 task, ?2 schedule, ?3 resource
-pub(super) const DECLARED: &str = "
-SELECT schedule IS ?2 AND resource IS ?3, state = 'ready' FROM {p}job WHERE task = ?1 AND unique_key = ''";
-/// ?1 task, ?2 schedule, ?3 due, ?4 resource
+/// ?1 task, ?2 schedule, ?3 due, ?4 resource, ?5 slot, ?6 version
 pub(super) const DECLARE: &str = "
-INSERT INTO {p}job (task, unique_key, schedule, due_at, resource, created_at)
-VALUES (?1, '', ?2, ?3, ?4, {now})
+INSERT INTO {p}job (task, unique_key, schedule, due_at, resource, slot_at, versions, created_at)
+VALUES (?1, '', ?2, ?3, ?4, ?5, ?6, {now})
 {taken} DO NOTHING";
-/// As above. A resource that has changed counts from the next run; what waits for the old one is due again.
-pub(super) const RESCHEDULE: &str = "
-UPDATE {p}job SET schedule = ?2, resource = ?4, parked_due = NULL, parked_rank = NULL,
-    due_at = CASE WHEN schedule IS ?2 THEN coalesce(due_at, parked_due)
-        WHEN ?3 IS NOT NULL THEN max(?3, coalesce(hold_until, ?3)) END
-WHERE task = ?1 AND unique_key = '' AND state = 'ready'";
+
+/// ?1 former name, ?2 name. The row itself, whoever runs it: the lease on it goes on.
+pub(super) const RENAME: &str = "
+UPDATE {p}job SET task = ?2 WHERE task = ?1 AND unique_key = ''
+  AND NOT EXISTS (SELECT 1 FROM {p}job o WHERE o.task = ?2 AND o.unique_key = '')";
+
+/// As above. A row of the former name beside the one of the present name, which an old version has made again.
+pub(super) const DROP_FORMER: &str = "
+DELETE FROM {p}job WHERE task = ?1 AND unique_key = '' AND state = 'ready'
+  AND EXISTS (SELECT 1 FROM {p}job o WHERE o.task = ?2 AND o.unique_key = '')";
+
+/// ?1 task
+pub(super) const STANDING: &str = "
+SELECT id, state = 'running' AS running, schedule, resource, {waits} AS due_at, {slot} AS slot_at,
+    parked_rank IS NOT NULL AS parked, {attempts} AS attempt, {hold_until} AS hold_until, {next_at} AS next_at, next_in,
+    versions
+FROM {p}job WHERE task = ?1 AND unique_key = ''";
+
+/// ?1 id, ?2 schedule, ?3 resource, ?4 due, ?5 slot, ?6 and ?7 what follows the run, ?8 versions, ?9 whether it stays parked.
+pub(super) const REDECLARE: &str = "
+UPDATE {p}job SET schedule = ?2, resource = ?3, due_at = CASE WHEN ?9 THEN due_at ELSE ?4 END, slot_at = ?5,
+    next_at = ?6, next_in = ?7, versions = ?8,
+    parked_due = CASE WHEN ?9 THEN parked_due END, parked_rank = CASE WHEN ?9 THEN parked_rank END
+WHERE id = ?1";
 
 pub(super) const ROW: &str = "
 SELECT id, task, state = 'running' AS running, lock_owner AS owner, {fence} AS fence,
     {attempts} AS attempt, {crashes} AS crashes, {to_cancel} AS to_cancel, last_outcome, last_error,
-    {due} AS due_at, {until} - {now} AS left_us
+    {due} AS due_at, {slot} AS slot_at, {until} - {now} AS left_us
 FROM {p}job";
 
 /// It writes, and changes nothing: a deferred transaction that has read nothing yet waits for the file's one write
@@ -108,7 +123,8 @@ SELECT id, task, state, payload, priority, nullif(unique_key, '') AS unique_key,
     unique_key IS '' AS standing, {attempts} AS attempt, {crashes} AS crashes,
     {refusals} AS refusals, {fence} AS fence, lock_worker AS worker, last_outcome, last_error,
     {done} AS done, {total} AS total,
-    {waits} AS due_at, {until} AS lock_until, {claimed_at} AS claimed_at,
+    {slot} AS slot_at, CASE WHEN unique_key IS '' THEN schedule END AS schedule, {missed} AS missed,
+    {skipped} AS skipped, {waits} AS due_at, {until} AS lock_until, {claimed_at} AS claimed_at,
     {finished_at} AS finished_at, {created_at} AS created_at, {cancelled_at} AS cancelled_at
 FROM {p}job";
 

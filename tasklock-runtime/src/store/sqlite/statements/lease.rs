@@ -15,7 +15,8 @@ WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND +
     AND NOT {to_cancel}
 RETURNING id";
 
-/// ?1 [[id, fence, owner, next at, next in, outcome, error, state, what counts, keep, hold], …], spans in µs. What
+/// ?1 [[id, fence, owner, next at, next in, outcome, error, state, what counts, keep, hold, next slot, missed
+/// slots, skipped ones], …], spans in µs. What
 /// counts: 0, attempts start anew; 1, this one counts; 2, it does not; 3, it was a refusal.
 pub(super) const FINISH: &str = "
 UPDATE {p}job
@@ -26,13 +27,21 @@ SET state = {becomes}, lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
     finished_at = {now}, last_outcome = e.outcome, last_error = e.error,
     hold_until = CASE WHEN {hold} > {now} THEN {hold} END,
     due_at = CASE WHEN {becomes} <> 'ready' THEN due_at
+        WHEN e.counts = 0 AND {followed} THEN max({follows}, coalesce({hold}, {first}))
         WHEN e.next_at IS NULL AND e.next_in IS NULL THEN NULL
         ELSE max(coalesce(e.next_at, {now} + e.next_in), coalesce({hold}, {first})) END,
+    slot_at = CASE WHEN e.counts <> 0 OR {becomes} <> 'ready' THEN {p}job.slot_at
+        WHEN {followed} THEN {follows} ELSE coalesce(e.slot_at, {now} + e.next_in) END,
+    missed = CASE e.missed WHEN 0 THEN {p}job.missed ELSE {missed} + e.missed END,
+    skipped = CASE e.skipped WHEN 0 THEN {p}job.skipped ELSE {skipped} + e.skipped END,
+    next_at = CASE WHEN e.counts <> 0 THEN {p}job.next_at END,
+    next_in = CASE WHEN e.counts <> 0 THEN {p}job.next_in END,
     prune_at = CASE WHEN {becomes} <> 'ready' OR task = '{leases}' THEN
         max({now} + coalesce(e.keep, {cancelled_keep}), coalesce({hold}, {first})) END
 FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner, value ->> 3 AS next_at,
         value ->> 4 AS next_in, value ->> 5 AS outcome, value ->> 6 AS error,
-        value ->> 7 AS becomes, value ->> 8 AS counts, value ->> 9 AS keep, value ->> 10 AS hold
+        value ->> 7 AS becomes, value ->> 8 AS counts, value ->> 9 AS keep, value ->> 10 AS hold,
+        value ->> 11 AS slot_at, value ->> 12 AS missed, value ->> 13 AS skipped
     FROM json_each(?1)) AS e
 WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND +state = 'running'
 RETURNING id";

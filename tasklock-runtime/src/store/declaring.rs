@@ -1,0 +1,228 @@
+//! What a start makes of a task's standing job that is there already: the rule, for every store.
+//!
+//! Versions that differ in a task's schedule may run beside each other for a while. The row says which schedule counts: the
+//! one of the version that **started last**. Whoever ends a run goes by the row's (`run/facts.rs`), so it does not change to
+//! and fro with who happens to run it; a claim changes none of this.
+//!
+//! - A job that waits for a slot to come goes over to the new schedule: its next slot, never at once. What is due already (a
+//!   slot that was missed while the new version was deployed, a trigger), or has been begun and is to be tried again, stays as it is,
+//!   and is followed by a slot of the new schedule. Where the new version has none, a slot is dropped; a trigger is not.
+//! - The row of a run that is under way is its owner's, but for three columns: the schedule, and what follows the run by it
+//!   (`next_at`, `next_in`), which the end puts in the place of what its owner says. Where the run is given back, or taken
+//!   over, they stay.
+//! - A version that is to run once (`on_start`) makes the job due, as a trigger does, and is remembered, with the seven before.
+
+use crate::store::Declaration;
+use crate::task::{Next, micros};
+
+/// How many versions are remembered: one that comes back, because the latest was no good, is not new.
+const REMEMBERED: usize = 8;
+
+/// What a start reads and writes of a standing job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Standing {
+    pub(super) running: bool,
+    pub(super) schedule: Option<String>,
+    pub(super) resource: Option<String>,
+    /// When it is due, or was before it was parked.
+    pub(super) due_at: Option<i64>,
+    pub(super) slot_at: Option<i64>,
+    pub(super) parked: bool,
+    pub(super) attempt: u32,
+    pub(super) hold_until: Option<i64>,
+    /// What follows the run that is under way, where its owner does not know.
+    pub(super) follows: Option<Next>,
+    /// One a line.
+    pub(super) versions: Option<String>,
+}
+
+impl Standing {
+    /// What it becomes; `None` if it is as it should be.
+    pub(super) fn declared(&self, declared: &Declaration, now: i64) -> Option<Self> {
+        let mut new = self.clone();
+        new.take_schedule(declared, now);
+        if !self.running && new.resource != declared.resource {
+            new.resource.clone_from(&declared.resource);
+            new.parked = false;
+        }
+        if let Some(version) = &declared.version {
+            new.start(version, now);
+        }
+        (new != *self).then_some(new)
+    }
+
+    fn take_schedule(&mut self, declared: &Declaration, now: i64) {
+        if self.schedule.as_ref() == Some(&declared.schedule) {
+            return;
+        }
+        self.schedule = Some(declared.schedule.clone());
+        if self.running {
+            self.follows = Some(declared.if_changed);
+            return;
+        }
+        if self.is_to_be_kept(declared, now) {
+            return;
+        }
+        self.parked = false;
+        let (slot, due) = instants(declared.if_changed, now);
+        self.slot_at = slot;
+        self.due_at = due.map(|due| self.held(due));
+    }
+
+    fn is_to_be_kept(&self, declared: &Declaration, now: i64) -> bool {
+        let Some(due) = self.due_at else { return false };
+        let is_extra = self.slot_at.is_none_or(|slot| due < slot);
+        (due <= now || self.attempt > 0) && (is_extra || declared.if_changed != Next::Dormant)
+    }
+
+    fn start(&mut self, version: &str, now: i64) {
+        let before = self.versions.as_deref().unwrap_or_default();
+        if before.lines().any(|known| known == version) {
+            return;
+        }
+        let mut versions: Vec<&str> = before.lines().chain([version]).collect();
+        versions.drain(..versions.len().saturating_sub(REMEMBERED));
+        self.versions = Some(versions.join("\n"));
+        if self.running {
+            self.follows = Some(Next::at(now));
+        } else {
+            let now = self.held(now);
+            self.due_at = Some(self.due_at.map_or(now, |due| due.min(now)));
+        }
+    }
+
+    fn held(&self, due: i64) -> i64 {
+        self.hold_until.map_or(due, |until| due.max(until))
+    }
+}
+
+/// The slot and the due time of a task that is declared for the first time.
+pub(super) fn first(declared: &Declaration, now: i64) -> (Option<i64>, Option<i64>) {
+    let (slot, due) = instants(declared.if_new, now);
+    let starts = declared.version.is_some();
+    (slot, if starts { Some(now) } else { due })
+}
+
+fn instants(next: Next, now: i64) -> (Option<i64>, Option<i64>) {
+    match next {
+        Next::At { slot, due } => (Some(slot), Some(due)),
+        Next::In(delay) => {
+            let due = now.saturating_add(micros(delay));
+            (Some(due), Some(due))
+        }
+        Next::Dormant => (None, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_000;
+
+    fn waiting(due: i64) -> Standing {
+        Standing {
+            running: false,
+            schedule: Some("every 1m".into()),
+            resource: None,
+            due_at: Some(due),
+            slot_at: Some(due),
+            parked: false,
+            attempt: 0,
+            hold_until: None,
+            follows: None,
+            versions: None,
+        }
+    }
+
+    fn hourly() -> Declaration {
+        Declaration::new("task", "every 1h", Next::at(5_000))
+    }
+
+    fn off() -> Declaration {
+        Declaration::new("task", "on demand", Next::Dormant)
+    }
+
+    #[test]
+    fn what_waits_goes_over_and_what_is_due_stays() {
+        let moved = |row: &Standing, to: &Declaration| {
+            let new = row.declared(to, NOW).expect("its schedule has changed");
+            (new.slot_at, new.due_at)
+        };
+        assert_eq!(
+            moved(&waiting(2_000), &hourly()),
+            (Some(5_000), Some(5_000))
+        );
+        assert_eq!(moved(&waiting(900), &hourly()), (Some(900), Some(900)));
+        let again = Standing {
+            attempt: 1,
+            due_at: Some(2_500),
+            ..waiting(900)
+        };
+        assert_eq!(moved(&again, &hourly()), (Some(900), Some(2_500)));
+        let triggered = Standing {
+            due_at: Some(900),
+            ..waiting(2_000)
+        };
+        assert_eq!(moved(&triggered, &hourly()), (Some(2_000), Some(900)));
+        // Without a schedule a slot that was missed is none any more; what was asked for still is.
+        assert_eq!(moved(&waiting(900), &off()), (None, None));
+        assert_eq!(moved(&again, &off()), (None, None));
+        assert_eq!(moved(&triggered, &off()), (Some(2_000), Some(900)));
+        let held = Standing {
+            hold_until: Some(6_000),
+            ..waiting(2_000)
+        };
+        assert_eq!(moved(&held, &hourly()), (Some(5_000), Some(6_000)));
+    }
+
+    #[test]
+    fn a_run_under_way_is_left_alone_but_for_what_follows_it() {
+        let running = Standing {
+            running: true,
+            attempt: 1,
+            ..waiting(900)
+        };
+        let new = running.declared(&hourly(), NOW);
+        let expected = Standing {
+            schedule: Some("every 1h".into()),
+            follows: Some(Next::at(5_000)),
+            ..running
+        };
+        assert_eq!(new.as_ref(), Some(&expected));
+        assert_eq!(expected.declared(&hourly(), NOW), None, "and only once");
+    }
+
+    #[test]
+    fn each_version_starts_once() {
+        let version = |version: &str| Declaration {
+            version: Some(version.into()),
+            schedule: "every 1m".into(),
+            ..hourly()
+        };
+        let mut row = waiting(2_000);
+        for nth in 0..9 {
+            row.due_at = Some(2_000);
+            row = row
+                .declared(&version(&format!("v{nth}")), NOW)
+                .expect("it is new");
+            assert_eq!((row.slot_at, row.due_at), (Some(2_000), Some(NOW)));
+        }
+        assert_eq!(row.declared(&version("v8"), NOW), None);
+        assert_eq!(
+            row.declared(&version("v1"), NOW),
+            None,
+            "an old one that is rolled back to"
+        );
+        assert!(
+            row.declared(&version("v0"), NOW).is_some(),
+            "so many are remembered"
+        );
+        let running = Standing {
+            running: true,
+            ..waiting(900)
+        };
+        let new = running.declared(&version("v1"), NOW).expect("it is new");
+        assert_eq!((new.due_at, new.follows), (Some(900), Some(Next::at(NOW))));
+    }
+}

@@ -1,0 +1,145 @@
+//! What a start makes of the standing jobs, one try.
+
+use sqlx::postgres::PgRow;
+use sqlx::{Connection, PgConnection};
+
+use super::statements::BEGIN;
+use super::{PgStore, announce, column};
+use crate::store::Declaration;
+use crate::store::declaring::{Standing, first};
+use crate::store::sql::{follows, follows_columns};
+
+impl PgStore {
+    pub(super) async fn declare_once(
+        &self,
+        declarations: &[Declaration],
+    ) -> Result<(), sqlx::Error> {
+        let mut connection = self.checkout().await?;
+        let mut tx = connection.begin_with(BEGIN).await?;
+        let now = sqlx::query_scalar(&self.statements.now)
+            .fetch_one(&mut *tx)
+            .await?;
+        let mut written = 0;
+        for declared in declarations {
+            for former in &declared.aliases {
+                for statement in [&self.statements.rename, &self.statements.drop_former] {
+                    written += sqlx::query(statement)
+                        .bind(former)
+                        .bind(&declared.task)
+                        .execute(&mut *tx)
+                        .await?
+                        .rows_affected();
+                }
+            }
+        }
+        written += self.declare_new(&mut tx, declarations, now).await?;
+        written += self.redeclare(&mut tx, declarations, now).await?;
+        if written > 0 {
+            announce::work(&mut tx, &self.statements).await?;
+        }
+        tx.commit().await?;
+        connection.done();
+        Ok(())
+    }
+
+    async fn declare_new(
+        &self,
+        tx: &mut PgConnection,
+        declarations: &[Declaration],
+        now: i64,
+    ) -> Result<u64, sqlx::Error> {
+        let instants = declarations.iter().map(|declared| first(declared, now));
+        let (slots, dues): (Vec<Option<i64>>, Vec<Option<i64>>) = instants.unzip();
+        fn texts(
+            declarations: &[Declaration],
+            of: fn(&Declaration) -> Option<&str>,
+        ) -> Vec<Option<&str>> {
+            declarations.iter().map(of).collect()
+        }
+        let written = sqlx::query(&self.statements.declare)
+            .bind(texts(declarations, |declared| Some(&declared.task)))
+            .bind(texts(declarations, |declared| Some(&declared.schedule)))
+            .bind(dues)
+            .bind(texts(declarations, |declared| declared.resource.as_deref()))
+            .bind(slots)
+            .bind(texts(declarations, |declared| declared.version.as_deref()))
+            .execute(tx)
+            .await?;
+        Ok(written.rows_affected())
+    }
+
+    /// Looks first, and locks only what is to be written: most starts change nothing.
+    async fn redeclare(
+        &self,
+        tx: &mut PgConnection,
+        declarations: &[Declaration],
+        now: i64,
+    ) -> Result<u64, sqlx::Error> {
+        let mut changed: Vec<&str> = declarations.iter().map(|d| &*d.task).collect();
+        let statements = &self.statements;
+        for (statement, locked) in [
+            (&statements.standings, false),
+            (&statements.lock_standings, true),
+        ] {
+            if changed.is_empty() {
+                return Ok(0);
+            }
+            let rows = sqlx::query(statement)
+                .bind(&changed)
+                .fetch_all(&mut *tx)
+                .await?;
+            changed.clear();
+            for row in &rows {
+                let task: &str = column(row, "task")?;
+                let declared = declarations.iter().find(|declared| declared.task == task);
+                let Some(declared) = declared else { continue };
+                let Some(new) = standing(row)?.declared(declared, now) else {
+                    continue;
+                };
+                changed.push(&declared.task);
+                if locked {
+                    self.write(tx, column(row, "id")?, new).await?;
+                }
+            }
+        }
+        Ok(changed.len() as u64)
+    }
+
+    async fn write(
+        &self,
+        tx: &mut PgConnection,
+        id: i64,
+        new: Standing,
+    ) -> Result<(), sqlx::Error> {
+        let (next_at, next_in) = follows_columns(new.follows);
+        sqlx::query(&self.statements.redeclare)
+            .bind(id)
+            .bind(new.schedule)
+            .bind(new.resource)
+            .bind(new.due_at)
+            .bind(new.slot_at)
+            .bind(next_at)
+            .bind(next_in)
+            .bind(new.versions)
+            .bind(new.parked)
+            .execute(tx)
+            .await
+            .map(|_| ())
+    }
+}
+
+fn standing(row: &PgRow) -> Result<Standing, sqlx::Error> {
+    let attempt: i32 = column(row, "attempt")?;
+    Ok(Standing {
+        running: column(row, "running")?,
+        schedule: column(row, "schedule")?,
+        resource: column(row, "resource")?,
+        due_at: column(row, "due_at")?,
+        slot_at: column(row, "slot_at")?,
+        parked: column(row, "parked")?,
+        attempt: u32::try_from(attempt).unwrap_or(0),
+        hold_until: column(row, "hold_until")?,
+        follows: follows(column(row, "next_at")?, column(row, "next_in")?),
+        versions: column(row, "versions")?,
+    })
+}

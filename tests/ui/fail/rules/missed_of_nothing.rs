@@ -1,0 +1,23 @@
+//! Only slots that are known beforehand are missed, and caught up with.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(missed = "all")]
+async fn task_1(_lease: LeaseContext) {}
+
+#[locked_task(after = "1m", missed = "skip")]
+async fn task_2(_lease: LeaseContext) {}
+
+#[locked_task(after = "1m", catch_up = "1h")]
+async fn task_3(_lease: LeaseContext) {}
+
+#[locked_task(every = "1m", max_missed = 5)]
+async fn task_4(_lease: LeaseContext) {}
+
+#[locked_task(every = "1m", missed = "skip", catch_up = "1h")]
+async fn task_5(_lease: LeaseContext) {}
+
+#[locked_task(every = "1m", missed = "once", max_missed = 5)]
+async fn task_6(_lease: LeaseContext) {}
+
+fn main() {}

@@ -1,0 +1,23 @@
+//! A zone has an IANA name; one that is none, as far as can be seen.
+
+use tasklock_runtime::{LeaseContext, locked_task};
+
+#[locked_task(cron = "0 3 * * *", tz = "Europe/Berln")]
+async fn task_1(_lease: LeaseContext) {}
+
+#[locked_task(cron = "0 3 * * *", tz = "berlin")]
+async fn task_2(_lease: LeaseContext) {}
+
+#[locked_task(cron = "0 3 * * *", tz = "UTC+2")]
+async fn task_3(_lease: LeaseContext) {}
+
+#[locked_task(cron = "0 3 * * *", tz = "local")]
+async fn task_4(_lease: LeaseContext) {}
+
+#[locked_task(cron = "0 3 * * *", tz = Europe/Berlin)]
+async fn task_5(_lease: LeaseContext) {}
+
+#[locked_task(cron = "0 3 * * *", tz = "")]
+async fn task_6(_lease: LeaseContext) {}
+
+fn main() {}
