@@ -10,6 +10,9 @@ use crate::mistake::{self, DurationError};
 /// it is added to one.
 pub const MAX_DURATION: Duration = Duration::from_secs(3650 * 24 * 60 * 60);
 
+/// The shortest `catch_up`: 1 s. A slot that is claimed so soon was not missed.
+pub const MIN_CATCH_UP: Duration = Duration::from_secs(1);
+
 /// The shortest `every`: 100 ms. A claim is a round trip to the database, not a timer tick.
 pub const MIN_EVERY: Duration = Duration::from_millis(100);
 

@@ -24,7 +24,9 @@ mod zone;
 
 pub use crate::backoff::parse_backoff;
 pub use crate::cron::{Cron, CronError, parse_cron};
-pub use crate::duration::{MAX_DURATION, MIN_BACKOFF, MIN_EVERY, display_duration, parse_duration};
+pub use crate::duration::{
+    MAX_DURATION, MIN_BACKOFF, MIN_CATCH_UP, MIN_EVERY, display_duration, parse_duration,
+};
 pub use crate::mistake::DurationError;
 pub use crate::name::{MAX_NAME_BYTES, NameError, check_name};
 pub use crate::stall::StallError;

@@ -57,6 +57,39 @@ fn hello_is_the_program_of_the_readme() {
 }
 
 #[test]
+fn schedules_lists_slots_and_runs_them() {
+    let folder = TempDir::new();
+    let schedules = Worker::spawn(&mut command(example("schedules"), folder.path()));
+    for line in [
+        "  2026-03-29T03:00:00+02:00[Europe/Berlin]",
+        "  2026-03-30T02:30:00+02:00[Europe/Berlin]",
+        "  2026-10-25T02:30:00+02:00[Europe/Berlin]",
+        "  2026-10-26T02:30:00+01:00[Europe/Berlin]",
+    ] {
+        schedules.wait_for(BOUND, |event| event.line == line);
+    }
+    for _ in 0..3 {
+        schedules.wait_for(BOUND, |event| event.line.starts_with("the report of "));
+    }
+    ends_with(&schedules, 0);
+
+    let mut listing = command(example("schedules"), folder.path());
+    let listing = Worker::spawn(listing.arg("cron 0 9 * * MON#1 in America/New_York"));
+    ends_with(&listing, 0);
+    let slots: Vec<String> = listing
+        .events()
+        .iter()
+        .map(|event| event.line.clone())
+        .collect();
+    assert_eq!(slots.len(), 10, "{slots:?}");
+    assert!(
+        slots
+            .iter()
+            .all(|slot| slot.contains("T13:00") || slot.contains("T14:00"))
+    );
+}
+
+#[test]
 fn lease_lost_tells_both_handlers_before_the_lease_ends_in_the_store() {
     let folder = TempDir::new();
     let story = Worker::spawn(&mut command(example("lease_lost"), folder.path()));

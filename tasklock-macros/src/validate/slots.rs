@@ -2,7 +2,7 @@
 
 use proc_macro2::Span;
 use syn::Error;
-use tasklock_grammar::{MIN_EVERY, display_duration};
+use tasklock_grammar::{MIN_CATCH_UP, MIN_EVERY, display_duration};
 
 use crate::options::Options;
 
@@ -88,6 +88,12 @@ fn max_missed(options: &Options) -> Option<Error> {
 
 fn catch_up(options: &Options) -> Option<Error> {
     let given = options.catch_up.as_ref()?;
+    if given.value < MIN_CATCH_UP {
+        let least = display_duration(MIN_CATCH_UP);
+        let message =
+            format!("`catch_up` is too short, a claim may take as long: write \"{least}\" or more");
+        return Some(Error::new(given.at, message));
+    }
     let skips = options.missed.as_ref()?.value == "Skip";
     let message =
         "with `missed = \"skip\"` nothing is caught up with: remove `catch_up`, or `missed`";

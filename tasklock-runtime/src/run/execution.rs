@@ -14,13 +14,13 @@ use super::alarm::Alarm;
 use super::around::{Layers, normalised};
 use super::completion::Completion;
 use super::events::Publisher;
-use super::facts::facts;
+use super::facts::OfSlot;
 use super::heartbeat::{Heartbeat, Keeping};
 use super::unwind::CatchUnwind;
 use crate::fault;
 use crate::lease::{Clock, LeaseContext, LeaseLost, LeaseStatus, Moment};
 use crate::store::Claim;
-use crate::task::{OnLost, Outcome, Plan, Registration, RunParts, States, Threads, ThreadsEnd};
+use crate::task::{OnLost, Outcome, Registration, RunParts, States, Threads, ThreadsEnd};
 
 /// What runs share.
 #[derive(Debug)]
@@ -44,8 +44,8 @@ pub(super) struct Bench {
 pub(super) struct Run {
     pub(super) registration: &'static Registration,
     pub(super) claim: Claim,
-    /// What it goes by, if it is its task's standing job.
-    pub(super) plan: Option<Arc<Plan>>,
+    /// What it is for, and goes by, if it is its task's standing job.
+    pub(super) slot: Option<OfSlot>,
     pub(super) context: LeaseContext,
     pub(super) status: Arc<LeaseStatus>,
     /// Where this run is dropped before its end, the lease is lost with it, and expires.
@@ -100,13 +100,7 @@ impl Run {
         if self.claim.crashes >= definition.most_crashes() {
             return Err(Outcome::Poisoned(self.claim.crashes));
         }
-        let facts = facts(
-            &self.claim,
-            self.plan.as_ref(),
-            self.claimed_at,
-            self.claimed_at,
-        );
-        if let Some(slots) = facts.skips() {
+        if let Some(slots) = self.slot.as_ref().and_then(OfSlot::skipped) {
             return Err(Outcome::Skipped(slots));
         }
         if self.claim.resource.is_none()

@@ -1,55 +1,112 @@
 //! What a claim says of its run.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tasklock_grammar::MAX_NAME_BYTES;
 
-use crate::store::{Claim, Finish};
-use crate::task::{Definition, Facts, Outcome, Plan, Standing, succeeded};
+use crate::store::{Claim, Finish, Passed, Then};
+use crate::task::{Claimed, Definition, Facts, Fate, Next, Outcome, Plan, Standing, succeeded};
 
-/// What a run of a standing job goes by: its own plan, or the same under the schedule that stands in the row, where a version
-/// that started later has declared another one. A schedule that cannot be read here is a newer version's, which comes by itself.
-pub(super) fn plan(own: Option<&Arc<Plan>>, claim: &Claim) -> Option<Arc<Plan>> {
-    let own = own.filter(|_| claim.standing)?;
-    let stored = claim
-        .schedule
-        .as_deref()
-        .filter(|stored| *stored != own.text());
-    let Some(stored) = stored else {
+/// What a run of a standing job is for, and goes by.
+#[derive(Debug)]
+pub(super) struct OfSlot {
+    plan: Arc<Plan>,
+    /// As if the slot that it is for had been claimed.
+    claimed: Claimed,
+    /// What the end says of slots, but for those that it stands for.
+    passed: Passed,
+    /// What comes next, if it is not to be run.
+    skipping: Option<Next>,
+}
+
+impl OfSlot {
+    /// Of a claim, which is changed to the slot that the run is for.
+    pub(super) fn of(own: Option<&Arc<Plan>>, claim: &mut Claim, now: i64) -> Option<Self> {
+        let plan = plan(own?, claim)?;
+        let mut claimed = Claimed {
+            slot: claim.slot_at,
+            due: claim.due_at,
+            begun: claim.begun,
+            follows: claim.follows,
+            now,
+        };
+        let mut passed = Passed {
+            follows: claim.follows,
+            ..Passed::default()
+        };
+        let mut skipping = None;
+        match plan.fate(&claimed) {
+            Fate::Run => {}
+            Fate::RunFor { slot, due, skipped } => {
+                (claimed.slot, claimed.due, claimed.follows) = (Some(slot), due, None);
+                (claim.slot_at, claim.due_at) = (Some(slot), due);
+                (passed.slot, passed.skipped) = (Some(slot), skipped);
+            }
+            Fate::Skip { next, skipped } => {
+                skipping = Some(next);
+                passed.skipped = skipped;
+            }
+        }
+        Some(Self {
+            plan,
+            claimed,
+            passed,
+            skipping,
+        })
+    }
+
+    /// How many slots are skipped, if this one is not to be run.
+    pub(super) fn skipped(&self) -> Option<u32> {
+        self.skipping.map(|_| self.passed.skipped)
+    }
+}
+
+/// A plan of its own, or the same under the schedule that stands in the row, where a version that started later has declared
+/// another one. A schedule that cannot be read here is a newer version's, which comes by itself.
+fn plan(own: &Arc<Plan>, claim: &Claim) -> Option<Arc<Plan>> {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    let stored = claim.schedule.as_deref().filter(|_| claim.standing)?;
+    if stored == own.text() {
         return Some(Arc::clone(own));
-    };
+    }
     match own.under(stored) {
         Ok(plan) => Some(Arc::new(plan)),
         Err(mistake) => {
-            tracing::warn!(
-                task = claim.task,
-                "the schedule {stored:?} in the store cannot be read ({mistake}): the run goes by {:?}",
-                own.text()
-            );
+            if !TOLD.swap(true, Ordering::Relaxed) {
+                tracing::warn!(
+                    task = claim.task,
+                    "the schedule {stored:?} in the store cannot be read here ({mistake}): runs go by {:?}",
+                    own.text()
+                );
+            }
             Some(Arc::clone(own))
         }
     }
 }
 
-/// What is known of a run that was claimed at one instant and ended at another, by the store's clock.
-pub(super) fn facts<'a>(
-    claim: &Claim,
-    plan: Option<&'a Arc<Plan>>,
-    claimed_at: i64,
-    ended_at: i64,
-) -> Facts<'a> {
+/// What is known of a run that ended at an instant by the store's clock.
+pub(super) fn facts<'a>(claim: &Claim, slot: Option<&'a OfSlot>, ended_at: i64) -> Facts<'a> {
     Facts {
-        standing: plan.map(|plan| Standing {
-            plan,
-            slot: claim.slot_at,
+        standing: slot.map(|slot| Standing {
+            plan: &slot.plan,
+            claimed: slot.claimed,
+            skipping: slot.skipping,
         }),
         attempt: claim.attempt,
         crashes: claim.crashes,
         refusals: claim.refusals,
-        due_at: claim.due_at,
-        claimed_at,
         ended_at,
         jitter: || f64::from(getrandom::u32().unwrap_or(0)) / f64::from(u32::MAX),
+    }
+}
+
+/// What an end says of slots.
+pub(super) fn passed(slot: Option<&OfSlot>, facts: &Facts<'_>, then: Then) -> Passed {
+    let passed = slot.map(|slot| slot.passed).unwrap_or_default();
+    Passed {
+        missed: facts.missed(then),
+        ..passed
     }
 }
 
@@ -58,9 +115,9 @@ pub(super) fn fence_name(task: &Definition, claim: &Claim) -> String {
     if claim.standing {
         return task.name.to_owned();
     }
-    // Under the name that the job has in the store: fences of a former one are not to be forgotten. The id alone tells them apart: a long name may be cut to what a name may have.
+    // The id alone tells them apart: a long name may be cut to what a name may have.
     let id = claim.key.job.to_string();
-    let name = &*claim.task;
+    let name = task.name;
     let most = name.floor_char_boundary(MAX_NAME_BYTES - 1 - id.len());
     format!("{}#{id}", &name[..most.min(name.len())])
 }
@@ -69,13 +126,13 @@ pub(super) fn fence_name(task: &Definition, claim: &Claim) -> String {
 pub(super) fn success(
     task: &Definition,
     claim: &Claim,
-    plan: Option<&Arc<Plan>>,
+    slot: Option<&OfSlot>,
     claimed_at: i64,
 ) -> Finish {
-    let facts = facts(claim, plan, claimed_at, claimed_at);
+    let facts = facts(claim, slot, claimed_at);
     let then = succeeded(task, &facts);
     Finish {
-        passed: facts.passed(&Outcome::Succeeded, then),
+        passed: passed(slot, &facts, then),
         key: claim.key.clone(),
         then,
         outcome: Outcome::Succeeded.as_str(),
@@ -102,6 +159,8 @@ mod tests {
             due_at: 0,
             slot_at: None,
             schedule: None,
+            begun: false,
+            follows: None,
             attempt: 1,
             crashes: 0,
             refusals: 0,

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use jiff::Timestamp;
 
 use super::execution::Run;
-use super::facts::{fence_name, plan, success};
+use super::facts::{OfSlot, fence_name, success};
 use super::heart::Heart;
 use super::heartbeat::Kept;
 use super::scheduler::Scheduler;
@@ -15,18 +15,19 @@ use crate::lease::{
     Anchor, Completing, ContextParts, LeaseContext, LeaseStatus, Moment, ResourceParts, Trust,
 };
 use crate::store::{Claim, Finish};
-use crate::task::{Definition, Passed, Plan, Registration};
+use crate::task::{Definition, Passed, Registration};
 
 impl Scheduler {
     /// Turns a claim into a lease, which the heartbeat keeps from here on.
     pub(super) fn grant(
         &self,
         registration: &'static Registration,
-        claim: Claim,
+        mut claim: Claim,
         sent: Moment,
         claimed_at: i64,
     ) -> Box<Run> {
         let definition = &registration.definition;
+        let slot = OfSlot::of(self.registry.plan(registration), &mut claim, claimed_at);
         let timing = definition.timing();
         let trust = Trust::of(&timing);
         let status = LeaseStatus::held(trust.deadline(sent), Arc::clone(&self.clock));
@@ -58,7 +59,6 @@ impl Scheduler {
                 "taken over: the lease of the run before had expired"
             );
         }
-        let plan = plan(self.registry.plan(registration), &claim);
         let context = LeaseContext::new(ContextParts {
             is_named: false,
             task,
@@ -71,7 +71,7 @@ impl Scheduler {
             status: Arc::clone(&status),
             shutdown: self.stop.clone(),
             renewals: self.bench.heartbeat.renewals(),
-            anchors: self.anchors(definition, &claim, plan.as_ref(), claimed_at),
+            anchors: self.anchors(definition, &claim, slot.as_ref(), claimed_at),
             resource: claim.resource.as_ref().map(|resource| ResourceParts {
                 name: resource.name.as_str().into(),
                 fence: resource.key.fence,
@@ -89,7 +89,7 @@ impl Scheduler {
         let run = Box::new(Run {
             registration,
             claim,
-            plan,
+            slot,
             context,
             status,
             keeping,
@@ -107,11 +107,11 @@ impl Scheduler {
         &self,
         task: &Definition,
         claim: &Claim,
-        plan: Option<&Arc<Plan>>,
+        slot: Option<&OfSlot>,
         claimed_at: i64,
     ) -> Vec<Arc<Anchor>> {
         let ttl = task.timing().ttl;
-        let end = success(task, claim, plan, claimed_at);
+        let end = success(task, claim, slot, claimed_at);
         let resource = claim.resource.as_ref().map(|resource| Finish {
             key: resource.key.clone(),
             resource: None,

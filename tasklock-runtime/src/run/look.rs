@@ -41,7 +41,7 @@ impl Scheduler {
         }
         let limit = if others_turn { limit } else { asking.limit };
         // What is left out is not looked at for expired leases, either.
-        let is_complete = tasks.len() == self.registry.names().count();
+        let is_complete = tasks.len() == self.registry.iter().count();
         let request = ClaimRequest {
             token: OwnerToken::fresh(),
             worker: self.worker.clone(),
@@ -117,17 +117,15 @@ impl Scheduler {
     }
 
     pub(super) fn tasks(&self) -> Vec<Wanted> {
-        let wanted = |definition: &Definition, name: &str| Wanted {
-            task: name.to_owned(),
+        let wanted = |definition: &Definition| Wanted {
+            task: definition.name.to_owned(),
             queue: definition.queue_name().to_owned(),
             ttl: definition.timing().ttl,
             most: definition.limit(),
             suspect_from: definition.suspect_from(),
         };
-        let names = self.registry.names();
-        names
-            .map(|(name, task)| wanted(&task.definition, name))
-            .collect()
+        let tasks = self.registry.iter();
+        tasks.map(|task| wanted(&task.definition)).collect()
     }
 
     /// Nobody works under these tokens: whatever was taken goes back, rather than wait for its expiry.

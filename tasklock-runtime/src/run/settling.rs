@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::completion::{End, Written};
 use super::execution::{Bench, Run};
-use super::facts::facts;
+use super::facts::{facts, passed};
 use super::slots::Unwritten;
 use super::suspects::Trial;
 use crate::fault;
@@ -74,7 +74,7 @@ impl Settling {
         let definition = &run.registration.definition;
         let took = self.bench.clock.now().since(run.granted);
         let ended_at = run.claimed_at.saturating_add(micros(took));
-        let facts = facts(&run.claim, run.plan.as_ref(), run.claimed_at, ended_at);
+        let facts = facts(&run.claim, run.slot.as_ref(), ended_at);
         self.then = then(definition, &facts, &self.outcome);
         // Nothing was started.
         let is_skipped = matches!(self.outcome, Outcome::Skipped(_));
@@ -96,7 +96,7 @@ impl Settling {
                     hold: definition.hold().filter(|_| !is_skipped),
                     frees_place: definition.limit().is_some(),
                     resource,
-                    passed: facts.passed(&self.outcome, then),
+                    passed: passed(run.slot.as_ref(), &facts, then),
                 };
                 Some((End::Finish(finish), deadline))
             }

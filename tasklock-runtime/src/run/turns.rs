@@ -120,11 +120,9 @@ impl Turns {
 /// A worker with these tasks. Their hash (FNV-1a) is the same in all workers that have the same ones in the same queues,
 /// whatever their binary was built with.
 pub(super) fn looker(registry: &Registry) -> Looker {
-    let tasks = registry
-        .names()
-        .map(|(name, task)| (name, &task.definition));
-    let bytes = tasks.flat_map(|(name, task)| {
-        let names = [name, task.queue_name()].into_iter();
+    let tasks = registry.iter().map(|task| &task.definition);
+    let bytes = tasks.flat_map(|task| {
+        let names = [task.name, task.queue_name()].into_iter();
         let names = names.flat_map(|name| name.bytes().chain([0]));
         names.chain(task.limit().unwrap_or(0).to_le_bytes())
     });

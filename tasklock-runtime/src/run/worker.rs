@@ -99,6 +99,10 @@ impl Worker {
         let mut helpers = JoinSet::new();
         let watching = helpers.spawn(self.watch(&bench.alarm, scheduler.looker));
         helpers.spawn(prune::prune(Arc::clone(&self.store)));
+        helpers.spawn(standing::look_after(
+            Arc::clone(&self.store),
+            Arc::clone(&self.registry),
+        ));
         let listening = helpers.spawn(obey(
             signals,
             self.settings.shutdown_grace,

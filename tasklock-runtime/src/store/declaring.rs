@@ -4,16 +4,36 @@
 //! one of the version that **started last**. Whoever ends a run goes by the row's (`run/facts.rs`), so it does not change to
 //! and fro with who happens to run it; a claim changes none of this.
 //!
-//! - A job that waits for a slot to come goes over to the new schedule: its next slot, never at once. What is due already (a
-//!   slot that was missed while the new version was deployed, a trigger), or has been begun and is to be tried again, stays as it is,
-//!   and is followed by a slot of the new schedule. Where the new version has none, a slot is dropped; a trigger is not.
-//! - The row of a run that is under way is its owner's, but for three columns: the schedule, and what follows the run by it
-//!   (`next_at`, `next_in`), which the end puts in the place of what its owner says. Where the run is given back, or taken
-//!   over, they stay.
-//! - A version that is to run once (`on_start`) makes the job due, as a trigger does, and is remembered, with the seven before.
+//! - A job that waits for a slot to come goes over to the new schedule: its next slot, never at once. A slot that has come (it was
+//!   missed while the new version was deployed), or has been begun and is to be tried again, stays, and so does an extra run that
+//!   somebody has asked for. Where the new version has no schedule, a slot is dropped; what was asked for is not.
+//! - A slot that stays is one of another schedule than the row's from then on. The row says what **follows** it (`next_at`, `next_in`):
+//!   the first slot of the new schedule after this start. Whoever claims it goes by that.
+//! - The row of a run that is under way is its owner's. A start writes the schedule and what follows, and nothing else. The
+//!   owner's end says what was there at its claim; where that is not what stands there by then, the row's counts, and what the owner
+//!   would have come next does not. Where the run is given back, or taken over, it stays.
+//! - A task that was renamed has one row all the time: the first that knows the new name writes it into the row, whoever runs it
+//!   just then. That an old name is a former one is noted in a table of its own, for as long as somebody serves the new one
+//!   ([`ALIAS_LASTS`], kept ahead each minute). Till then a start of a version that has the old name alone makes no row of it, and a
+//!   trigger of it goes to the new one. After that it takes the row back: somebody has gone back to the old version. Jobs that are enqueued
+//!   under the old name are given the new one, too, as long as nobody runs them. Starts exclude each other (Postgres: by a
+//!   lock on that table), so that none makes a row of a name that another one has just made a former one.
+//! - A version that is to run once (`on_start`) makes the job due, as a trigger does, while a run is under way once that has ended
+//!   (`again`); and it is remembered, with the seven before.
+
+use std::time::Duration;
 
 use crate::store::Declaration;
 use crate::task::{Next, micros};
+
+/// How long a former name is known as one after somebody who serves the new one has said so.
+pub(super) const ALIAS_LASTS: Duration = Duration::from_secs(300);
+/// With less left it is said again: each worker looks once in 30 to 90 s, and may fail two times.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(super) const ALIAS_AGAIN: Duration = Duration::from_secs(270);
+/// How many jobs are renamed at a time.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(super) const RENAMED: i64 = 500;
 
 /// How many versions are remembered: one that comes back, because the latest was no good, is not new.
 const REMEMBERED: usize = 8;
@@ -28,10 +48,16 @@ pub(super) struct Standing {
     pub(super) due_at: Option<i64>,
     pub(super) slot_at: Option<i64>,
     pub(super) parked: bool,
+    /// Whether the slot was claimed before.
+    pub(super) begun: bool,
     pub(super) attempt: u32,
     pub(super) hold_until: Option<i64>,
-    /// What follows the run that is under way, where its owner does not know.
+    /// What follows the slot, where that is one of another schedule.
     pub(super) follows: Option<Next>,
+    /// Whether it falls due once more at the end of the run that is under way.
+    pub(super) again: bool,
+    /// Whether it is another slot than before, of which nothing has been done.
+    pub(super) moved: bool,
     /// One a line.
     pub(super) versions: Option<String>,
 }
@@ -56,23 +82,35 @@ impl Standing {
             return;
         }
         self.schedule = Some(declared.schedule.clone());
-        if self.running {
+        if self.running || self.is_to_be_kept(declared, now) {
             self.follows = Some(declared.if_changed);
             return;
         }
-        if self.is_to_be_kept(declared, now) {
+        let is_extra = self.is_extra();
+        let (slot, due) = instants(declared.if_changed, now);
+        self.follows = None;
+        self.slot_at = slot;
+        if is_extra {
             return;
         }
         self.parked = false;
-        let (slot, due) = instants(declared.if_changed, now);
-        self.slot_at = slot;
+        (self.moved, self.begun, self.attempt) = (true, false, 0);
         self.due_at = due.map(|due| self.held(due));
     }
 
+    /// Somebody has asked for it: it is due, and before its slot.
+    fn is_extra(&self) -> bool {
+        let before = |due: i64| self.slot_at.is_none_or(|slot| due < slot);
+        self.due_at.is_some_and(before)
+    }
+
+    /// A slot that has come, or been begun.
     fn is_to_be_kept(&self, declared: &Declaration, now: i64) -> bool {
-        let Some(due) = self.due_at else { return false };
-        let is_extra = self.slot_at.is_none_or(|slot| due < slot);
-        (due <= now || self.attempt > 0) && (is_extra || declared.if_changed != Next::Dormant)
+        let (Some(slot), Some(due)) = (self.slot_at, self.due_at) else {
+            return false;
+        };
+        let is_one = due >= slot && declared.if_changed != Next::Dormant;
+        is_one && (slot <= now || self.attempt > 0 || self.begun)
     }
 
     fn start(&mut self, version: &str, now: i64) {
@@ -84,7 +122,7 @@ impl Standing {
         versions.drain(..versions.len().saturating_sub(REMEMBERED));
         self.versions = Some(versions.join("\n"));
         if self.running {
-            self.follows = Some(Next::at(now));
+            self.again = true;
         } else {
             let now = self.held(now);
             self.due_at = Some(self.due_at.map_or(now, |due| due.min(now)));
@@ -130,7 +168,10 @@ mod tests {
             parked: false,
             attempt: 0,
             hold_until: None,
+            begun: false,
             follows: None,
+            again: false,
+            moved: false,
             versions: None,
         }
     }
@@ -147,33 +188,54 @@ mod tests {
     fn what_waits_goes_over_and_what_is_due_stays() {
         let moved = |row: &Standing, to: &Declaration| {
             let new = row.declared(to, NOW).expect("its schedule has changed");
-            (new.slot_at, new.due_at)
+            (new.slot_at, new.due_at, new.follows)
         };
+        let next = Some(Next::at(5_000));
         assert_eq!(
             moved(&waiting(2_000), &hourly()),
-            (Some(5_000), Some(5_000))
+            (Some(5_000), Some(5_000), None)
         );
-        assert_eq!(moved(&waiting(900), &hourly()), (Some(900), Some(900)));
+        assert_eq!(
+            moved(&waiting(900), &hourly()),
+            (Some(900), Some(900), next)
+        );
         let again = Standing {
             attempt: 1,
             due_at: Some(2_500),
             ..waiting(900)
         };
-        assert_eq!(moved(&again, &hourly()), (Some(900), Some(2_500)));
+        assert_eq!(moved(&again, &hourly()), (Some(900), Some(2_500), next));
+        let spread = Standing {
+            due_at: Some(1_100),
+            ..waiting(990)
+        };
+        assert_eq!(moved(&spread, &hourly()), (Some(990), Some(1_100), next));
         let triggered = Standing {
             due_at: Some(900),
             ..waiting(2_000)
         };
-        assert_eq!(moved(&triggered, &hourly()), (Some(2_000), Some(900)));
+        assert_eq!(moved(&triggered, &hourly()), (Some(5_000), Some(900), None));
         // Without a schedule a slot that was missed is none any more; what was asked for still is.
-        assert_eq!(moved(&waiting(900), &off()), (None, None));
-        assert_eq!(moved(&again, &off()), (None, None));
-        assert_eq!(moved(&triggered, &off()), (Some(2_000), Some(900)));
+        assert_eq!(moved(&waiting(900), &off()), (None, None, None));
+        assert_eq!(moved(&again, &off()), (None, None, None));
+        assert_eq!(moved(&triggered, &off()), (None, Some(900), None));
         let held = Standing {
             hold_until: Some(6_000),
             ..waiting(2_000)
         };
-        assert_eq!(moved(&held, &hourly()), (Some(5_000), Some(6_000)));
+        assert_eq!(moved(&held, &hourly()), (Some(5_000), Some(6_000), None));
+        // One schedule after the other: the last one counts.
+        let kept = waiting(900)
+            .declared(&hourly(), NOW)
+            .expect("it has changed");
+        let back = Declaration::new("task", "every 1m", Next::at(1_060));
+        assert_eq!(
+            moved(&kept, &back),
+            (Some(900), Some(900), Some(Next::at(1_060)))
+        );
+        let gone = kept.declared(&off(), NOW).expect("it has changed");
+        assert_eq!(moved(&gone, &back), (Some(1_060), Some(1_060), None));
+        assert!(gone.moved);
     }
 
     #[test]
@@ -223,6 +285,9 @@ mod tests {
             ..waiting(900)
         };
         let new = running.declared(&version("v1"), NOW).expect("it is new");
-        assert_eq!((new.due_at, new.follows), (Some(900), Some(Next::at(NOW))));
+        assert_eq!(
+            (new.due_at, new.follows, new.again),
+            (Some(900), None, true)
+        );
     }
 }

@@ -189,6 +189,10 @@ pub trait Store: Steer + Send + Sync + fmt::Debug {
     /// Makes sure that each task's standing job exists under its present schedule.
     fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, ()>;
 
+    /// Keeps the former names of these tasks from those who know nothing newer; answers which tasks have no standing job, and
+    /// should.
+    fn tend<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, Vec<String>>;
+
     /// Takes due and expired rows.
     fn claim<'a>(&'a self, request: &'a ClaimRequest) -> StoreFuture<'a, ClaimBatch>;
 

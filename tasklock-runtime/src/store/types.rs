@@ -132,6 +132,10 @@ pub struct Claim {
     pub slot_at: Option<i64>,
     /// Its schedule, as a standing job's row says it.
     pub schedule: Option<String>,
+    /// Whether the slot was claimed before.
+    pub begun: bool,
+    /// What follows the run, where the slot is one of a schedule that was changed since.
+    pub follows: Option<Next>,
     /// Which attempt it is, from 1: every start counts.
     pub attempt: u32,
     /// How many of the attempts have ended with an expired lease.

@@ -4,11 +4,14 @@
 //! with an error are the rest. `retries` bounds the errors, `max_crashes` the crashes; a snooze, a shutdown
 //! and a payload that could not be read are taken back from the starts, and count as neither.
 
+mod facts;
+
 use std::time::Duration;
 
 use super::definition::Definition;
 use super::outcome::Outcome;
-use super::schedule::{Next, Passed, Plan, micros};
+use super::schedule::{Next, micros};
+pub(crate) use facts::{Facts, Standing};
 
 /// How long a dead job stays at least.
 const DEAD_KEEP: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -45,70 +48,6 @@ pub enum Counts {
     Refusal,
 }
 
-/// What is known of a run at its end.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Facts<'a> {
-    /// If it is its task's standing job.
-    pub(crate) standing: Option<Standing<'a>>,
-    pub(crate) attempt: u32,
-    pub(crate) crashes: u32,
-    pub(crate) refusals: u32,
-    /// When the job was due, when it was claimed, and about when its run ended, by the store's clock.
-    pub(crate) due_at: i64,
-    pub(crate) claimed_at: i64,
-    pub(crate) ended_at: i64,
-    /// Anything from 0 to 1.
-    pub(crate) jitter: fn() -> f64,
-}
-
-/// What a standing job goes by.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Standing<'a> {
-    pub(crate) plan: &'a Plan,
-    /// The slot that was claimed; an extra run was due before it.
-    pub(crate) slot: Option<i64>,
-}
-
-impl Facts<'_> {
-    /// The slots that have passed with this run.
-    pub(crate) fn passed(&self, outcome: &Outcome, then: Then) -> Passed {
-        match (outcome, self.standing, then) {
-            (Outcome::Skipped(skipped), ..) => Passed {
-                missed: 0,
-                skipped: *skipped,
-            },
-            (_, Some(standing), Then::Slot(_)) => Passed {
-                missed: self.next(standing).1,
-                skipped: 0,
-            },
-            _ => Passed::default(),
-        }
-    }
-
-    /// How many slots are skipped, rather than run, with the one that was claimed. What has begun is made to its end.
-    pub(crate) fn skips(&self) -> Option<u32> {
-        let skips = self.skipping()?;
-        (self.attempt <= 1).then_some(skips.1)
-    }
-
-    fn after_skipping(&self) -> Next {
-        let next = self.standing.map(|standing| self.next(standing).0);
-        let next = self.skipping().map(|(next, _)| next).or(next);
-        next.unwrap_or(Next::Dormant)
-    }
-
-    fn skipping(&self) -> Option<(Next, u32)> {
-        let Standing { plan, slot } = self.standing?;
-        plan.skips(slot?, self.due_at, self.claimed_at)
-    }
-
-    fn next(&self, standing: Standing<'_>) -> (Next, u32) {
-        standing
-            .plan
-            .next(standing.slot, self.due_at, self.claimed_at)
-    }
-}
-
 /// What becomes of the job; `None` where this worker has no say (the lease is lost), or gives the lease back.
 pub(crate) fn then(task: &Definition, facts: &Facts<'_>, outcome: &Outcome) -> Option<Then> {
     Some(match outcome {
@@ -125,7 +64,7 @@ pub(crate) fn then(task: &Definition, facts: &Facts<'_>, outcome: &Outcome) -> O
             again(facts, delay, Counts::Refusal)
         }
         Outcome::Undecodable(_) | Outcome::Discarded(_) | Outcome::Poisoned(_) => over(task, facts),
-        Outcome::Skipped(_) => Then::Slot(facts.after_skipping()),
+        Outcome::Skipped(_) => succeeded(task, facts),
         Outcome::Cancelled => Then::Cancelled(task.kept_for().unwrap_or(CANCELLED_KEEP)),
         Outcome::Lost(_) | Outcome::Interrupted => return None,
     })
@@ -134,7 +73,7 @@ pub(crate) fn then(task: &Definition, facts: &Facts<'_>, outcome: &Outcome) -> O
 /// A success, which a transaction of the handler's may also write.
 pub(crate) fn succeeded(task: &Definition, facts: &Facts<'_>) -> Then {
     match facts.standing {
-        Some(standing) => Then::Slot(facts.next(standing).0),
+        Some(standing) => Then::Slot(standing.next().0),
         None => Then::Done(task.kept_for()),
     }
 }
@@ -151,8 +90,8 @@ fn failed(task: &Definition, facts: &Facts<'_>, retry_after: Option<Duration>) -
 /// The same work again, unless a slot comes first, which covers it.
 fn again(facts: &Facts<'_>, delay: Duration, counts: Counts) -> Then {
     if let Some(standing) = facts.standing
-        && standing.plan.covers_attempts()
-        && let (next @ Next::At { due, .. }, _) = facts.next(standing)
+        && standing.plan.covers_attempts(&standing.claimed)
+        && let (next @ Next::At { due, .. }, _) = standing.next()
         && facts.ended_at.saturating_add(micros(delay)) >= due
     {
         return Then::Slot(next);
@@ -163,7 +102,7 @@ fn again(facts: &Facts<'_>, delay: Duration, counts: Counts) -> Then {
 /// No attempt is left. A standing job never dies: its slot has failed.
 fn over(task: &Definition, facts: &Facts<'_>) -> Then {
     match facts.standing {
-        Some(standing) => Then::Slot(facts.next(standing).0),
+        Some(standing) => Then::Slot(standing.next().0),
         None => Then::Dead(task.kept_for().unwrap_or_default().max(DEAD_KEEP)),
     }
 }
@@ -182,6 +121,7 @@ fn backoff((least, most): (Duration, Duration), nth: u32, jitter: f64) -> Durati
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::Claimed;
     use crate::task::Missed;
 
     const SECOND: i64 = 1_000_000;
@@ -192,10 +132,19 @@ mod tests {
             attempt: 1,
             crashes: 0,
             refusals: 0,
-            due_at: 15 * SECOND,
-            claimed_at: 15 * SECOND,
             ended_at: 16 * SECOND,
             jitter: || 0.5,
+        }
+    }
+
+    /// On time.
+    fn at(slot: i64) -> Claimed {
+        Claimed {
+            slot: Some(slot),
+            due: slot,
+            begun: false,
+            follows: None,
+            now: slot,
         }
     }
 
@@ -306,7 +255,8 @@ mod tests {
             let facts = Facts {
                 standing: Some(Standing {
                     plan: &plan,
-                    slot: Some(15 * SECOND),
+                    claimed: at(15 * SECOND),
+                    skipping: None,
                 }),
                 ..facts()
             };

@@ -221,7 +221,7 @@ impl Ran {
             job: claim.key.job,
             attempt: claim.attempt,
             fence: claim.key.fence,
-            scheduled_for: timestamp(claim.due_at),
+            scheduled_for: timestamp(claim.stands_for()),
             task: claim.task,
             outcome,
         }

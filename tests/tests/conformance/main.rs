@@ -82,9 +82,11 @@ macro_rules! suite {
                     what_is_as_it_should_be_is_not_written,
                     a_new_schedule_moves_a_waiting_job,
                     a_new_schedule_leaves_what_is_due,
+                    it_is_known_which_slot_was_begun,
                     a_new_schedule_takes_over_after_the_run,
                     each_version_is_run_once_at_its_start,
                     a_former_name_gives_its_row,
+                    a_row_beside_its_new_name_goes,
                     passed_slots_are_counted,
                     a_dormant_job_is_not_claimed,
                 }

@@ -18,8 +18,6 @@ pub(crate) struct Registry {
     tasks: Tasks,
     /// What the schedule of each says, in this worker.
     plans: BTreeMap<&'static str, Arc<Plan>>,
-    /// Former names, each with the present one.
-    former: BTreeMap<&'static str, &'static str>,
 }
 
 /// Which of the linked tasks a worker runs.
@@ -42,6 +40,14 @@ pub(crate) struct Rescheduled {
     pub(crate) schedule: String,
     /// Which option said so.
     pub(crate) from: String,
+}
+
+impl Rescheduled {
+    /// By the task's name, or by a former one.
+    fn is_for(&self, task: &Registration) -> bool {
+        let mut former = task.definition.former_names().iter();
+        task.definition.name == self.task || former.any(|name| *name == self.task)
+    }
 }
 
 /// Names that were given, and where.
@@ -73,13 +79,13 @@ impl Registry {
         if tasks.is_empty() {
             return Err(Error::NoTasks);
         }
+        schedules::check_former_names(&tasks, &mut mistakes);
         select(&mut tasks, selection, &mut mistakes);
         let missing = tasks
             .values()
             .flat_map(|task| mistakes::missing_states(task, states));
         mistakes.extend(missing);
         let plans = schedules::plans(&tasks, &selection.schedules, &mut mistakes);
-        let former = schedules::former_names(&tasks, &mut mistakes);
         if !mistakes.is_empty() {
             mistakes.sort_unstable();
             return Err(Error::Tasks(mistakes));
@@ -87,36 +93,26 @@ impl Registry {
         if tasks.is_empty() {
             return Err(nothing_left(selection));
         }
-        Ok(Self {
-            tasks,
-            plans,
-            former,
-        })
+        Ok(Self { tasks, plans })
     }
 
-    /// The names of the tasks that are linked.
+    /// The names of the tasks that are linked, and their former ones.
     pub(crate) fn linked_names() -> BTreeSet<&'static str> {
         let linked = inventory::iter::<Registration>.into_iter();
-        linked.map(|task| task.definition.name).collect()
+        linked
+            .flat_map(|task| {
+                let former = task.definition.former_names().iter().copied();
+                former.chain([task.definition.name])
+            })
+            .collect()
     }
 
-    /// The task of this name, present or former.
     pub(crate) fn get(&self, name: &str) -> Option<&'static Registration> {
-        let present = self.former.get(name).copied().unwrap_or(name);
-        self.tasks.get(present).copied()
+        self.tasks.get(name).copied()
     }
 
-    /// All names, present and former, under which there may be jobs, each with its task.
-    pub(crate) fn names(&self) -> impl Iterator<Item = (&'static str, &'static Registration)> {
-        let tasks = self.tasks.values().copied();
-        tasks.flat_map(|task| {
-            let former = task.definition.former_names().iter().copied();
-            let names = std::iter::once(task.definition.name).chain(former);
-            names.map(move |name| (name, task))
-        })
-    }
-
-    /// What the schedule of a task says.
+    /// What the schedule of a task says. One that needs a payload has none: a row that was its standing job once waits for a
+    /// version that has.
     pub(crate) fn plan(&self, task: &Registration) -> Option<&Arc<Plan>> {
         self.plans.get(task.definition.name)
     }
@@ -175,7 +171,7 @@ fn select(tasks: &mut Tasks, selection: &Selection, mistakes: &mut Vec<String>) 
     let unlinked = selection
         .schedules
         .iter()
-        .filter(|given| !tasks.contains_key(&*given.task));
+        .filter(|given| !tasks.values().any(|task| given.is_for(task)));
     mistakes.extend(unlinked.map(|given| {
         let Rescheduled { task, from, .. } = given;
         format!("`{from}` names {task:?}, which is not linked (linked: {linked})")

@@ -162,6 +162,8 @@ fn take(
         due_at: job.due_at.unwrap_or(now),
         slot_at: job.slot_at,
         schedule: job.schedule.clone(),
+        begun: job.begun,
+        follows: job.follows,
         attempt: job.attempt,
         crashes: job.crashes,
         refusals: job.refusals,

@@ -2,16 +2,23 @@
 
 use super::Memory;
 use super::rows::{Parked, Rows, Stored};
-use crate::store::Declaration;
-use crate::store::declaring::{Standing, first};
+use crate::store::declaring::{ALIAS_LASTS, Standing, first};
+use crate::store::{Declaration, JobState, Pausable};
+use crate::task::micros;
 
 impl Memory {
     pub(super) fn declare_now(&self, declarations: &[Declaration]) {
         let now = self.now_micros();
         let mut rows = self.rows();
         for declared in declarations {
+            if rows.present(&declared.task, now) != declared.task {
+                continue;
+            }
+            if let Some((newer, _)) = rows.aliases.remove(&declared.task) {
+                rename(&mut rows, &newer, &declared.task);
+            }
             for former in &declared.aliases {
-                rename(&mut rows, former, &declared.task);
+                alias(&mut rows, former, &declared.task, now);
             }
             match rows.standing(&declared.task) {
                 Some((_, job)) => {
@@ -32,6 +39,60 @@ impl Memory {
         }
         drop(rows);
         self.announce();
+    }
+}
+
+impl Memory {
+    pub(super) fn tend_now(&self, declarations: &[Declaration]) -> Vec<String> {
+        let now = self.now_micros();
+        let mut rows = self.rows();
+        let mut missing = Vec::new();
+        for declared in declarations {
+            for former in &declared.aliases {
+                alias(&mut rows, former, &declared.task, now);
+                rename_jobs(&mut rows, former, &declared.task);
+            }
+            let is_its_own = rows.present(&declared.task, now) == declared.task;
+            if is_its_own && rows.standing(&declared.task).is_none() {
+                missing.push(declared.task.clone());
+            }
+        }
+        missing
+    }
+}
+
+/// This name is a former one from now on, and so are those that were its own.
+fn alias(rows: &mut Rows, former: &str, name: &str, now: i64) {
+    let until = now.saturating_add(micros(ALIAS_LASTS));
+    for (present, served) in rows.aliases.values_mut() {
+        if *present == former || *present == name {
+            name.clone_into(present);
+            *served = until;
+        }
+    }
+    rows.aliases
+        .insert(former.to_owned(), (name.to_owned(), until));
+    if rows.paused.contains(&Pausable::Task(former.to_owned())) {
+        rows.paused.insert(Pausable::Task(name.to_owned()));
+    }
+    rename(rows, former, name);
+}
+
+/// Those that wait, but for those whose key is taken.
+fn rename_jobs(rows: &mut Rows, former: &str, name: &str) {
+    let waits = |job: &Stored| job.task == former && job.state == JobState::Ready;
+    let ids: Vec<i64> = rows
+        .jobs
+        .iter()
+        .filter(|(_, job)| waits(job))
+        .map(|(id, _)| *id)
+        .collect();
+    for id in ids {
+        let key = rows.jobs.get(&id).and_then(|job| job.unique_key.clone());
+        let is_taken = key.is_some_and(|key| key.is_empty() || rows.holder(name, &key).is_some());
+        if let Some(job) = rows.jobs.get_mut(&id).filter(|_| !is_taken) {
+            name.clone_into(&mut job.task);
+        }
     }
 }
 
@@ -56,6 +117,9 @@ fn standing(job: &Stored) -> Standing {
         due_at: job.due_at.or(job.parked.as_ref().map(|parked| parked.due)),
         slot_at: job.slot_at,
         parked: job.parked.is_some(),
+        begun: job.begun,
+        again: job.again,
+        moved: false,
         attempt: job.attempt,
         hold_until: job.hold_until,
         follows: job.follows,
@@ -73,4 +137,8 @@ fn write(job: &mut Stored, new: Standing) {
     job.slot_at = new.slot_at;
     job.follows = new.follows;
     job.versions = new.versions;
+    (job.begun, job.again) = (new.begun, new.again);
+    if new.moved {
+        (job.attempt, job.crashes, job.refusals) = (0, 0, 0);
+    }
 }

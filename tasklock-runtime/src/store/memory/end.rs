@@ -50,6 +50,7 @@ impl Memory {
             job.lease = None;
             job.worker = None;
             job.attempt = job.attempt.saturating_sub(1);
+            job.begun |= job.is_standing();
             job.state = JobState::Ready;
             if job.task == LEASES {
                 job.prune_at = Some(now.saturating_add(micros(CANCELLED_KEEP)));
@@ -113,17 +114,28 @@ fn end_run(job: &mut Stored, end: &Finish, now: i64) {
     job.state = JobState::Ready;
     match end.then {
         Then::Slot(next) => {
-            let (slot, due) = match job.follows.take().unwrap_or(next) {
+            let follows = job.follows.take();
+            let changed = follows.filter(|_| follows != end.passed.follows);
+            let (slot, due) = match changed.unwrap_or(next) {
                 Next::At { slot, due } => (Some(slot), Some(due)),
                 Next::In(delay) => (Some(later(delay)), Some(later(delay))),
                 Next::Dormant => (None, None),
             };
+            let again = std::mem::take(&mut job.again);
+            let due = if again {
+                Some(due.map_or(now, |due| due.min(now)))
+            } else {
+                due
+            };
             job.slot_at = slot;
+            job.begun = false;
             job.due_at = due.map(|due| due.max(hold.unwrap_or(i64::MIN)));
             (job.attempt, job.crashes, job.refusals) = (0, 0, 0);
         }
         Then::Again(delay, counts) => {
             job.due_at = Some(later(delay).max(hold.unwrap_or(i64::MIN)));
+            job.slot_at = end.passed.slot.or(job.slot_at);
+            job.begun = true;
             if counts != Counts::Attempt {
                 job.attempt = job.attempt.saturating_sub(1);
             }

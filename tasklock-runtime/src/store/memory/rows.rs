@@ -13,6 +13,8 @@ pub(super) struct Rows {
     pub(super) last_id: i64,
     pub(super) last_lease_fence: i64,
     pub(super) paused: BTreeSet<Pausable>,
+    /// Former names: the present one of each, and until when it is served.
+    pub(super) aliases: BTreeMap<String, (String, i64)>,
     /// In the order in which they came.
     pub(super) waiters: Vec<Waiter>,
 }
@@ -35,8 +37,10 @@ pub(super) struct Stored {
     pub(super) slot_at: Option<i64>,
     pub(super) missed: u64,
     pub(super) skipped: u64,
-    /// What follows the run under way, where its owner does not know.
+    pub(super) begun: bool,
+    /// What follows a slot of another schedule.
     pub(super) follows: Option<Next>,
+    pub(super) again: bool,
     pub(super) versions: Option<String>,
     pub(super) resource: Option<String>,
     pub(super) parked: Option<Parked>,
@@ -88,6 +92,14 @@ impl Rows {
         found.map(|(id, job)| (*id, job))
     }
 
+    /// The present name of a task, where this one is a former one.
+    pub(super) fn present<'a>(&'a self, task: &'a str, now: i64) -> &'a str {
+        match self.aliases.get(task) {
+            Some((present, until)) if *until > now => present,
+            _ => task,
+        }
+    }
+
     /// The job of a task that waits or runs under this key.
     pub(super) fn holder(&self, task: &str, key: &str) -> Option<i64> {
         let is_it = |job: &Stored| {
@@ -114,7 +126,9 @@ impl Stored {
             slot_at: None,
             missed: 0,
             skipped: 0,
+            begun: false,
             follows: None,
+            again: false,
             versions: None,
             resource: None,
             parked: None,

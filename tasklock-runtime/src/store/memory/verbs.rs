@@ -47,6 +47,10 @@ impl Store for Memory {
         ready(())
     }
 
+    fn tend<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, Vec<String>> {
+        ready(self.tend_now(declarations))
+    }
+
     fn claim<'a>(&'a self, request: &'a ClaimRequest) -> StoreFuture<'a, ClaimBatch> {
         ready(self.claim_now(request))
     }
@@ -117,7 +121,8 @@ impl Store for Memory {
         let mut rows = self.rows();
         // Read under the lock: a later caller must not find an earlier one's due time ahead.
         let now = self.now_micros();
-        let found = rows.standing(task).map(|(_, job)| {
+        let task = rows.present(task, now).to_owned();
+        let found = rows.standing(&task).map(|(_, job)| {
             if job.lease.is_some() {
                 Triggered::AlreadyRunning
             } else if job.parked.is_some() || job.due_at.is_some_and(|due| due <= now) {

@@ -41,7 +41,8 @@ const EXPIRED: &str = "j.state = 'running' AND j.lock_until < statement_timestam
 /// What a claim says of a row. Instants as they are: to make numbers of them takes the server as long as to find the row.
 const CLAIMED: &str = "j.id, j.task, j.fence, j.attempt, greatest(j.crashes, 0) AS crashes,
     greatest(j.refusals, 0) AS refusals, j.payload, j.unique_key IS NOT DISTINCT FROM '' AS standing,
-    {to_cancel} AS to_cancel, j.due_at, j.slot_at, j.schedule, j.priority, j.resource, clock_timestamp() AS now";
+    {to_cancel} AS to_cancel, j.due_at, j.slot_at, j.schedule,
+    j.begun IS TRUE AS begun, j.next_at, j.next_in, j.priority, j.resource, clock_timestamp() AS now";
 
 /// How the row `j` becomes the lease of `k`.
 const ACQUIRED: &str = "state = 'running', lock_owner = k.owner, lock_worker = k.worker,
@@ -125,15 +126,16 @@ const ENDED: &str = "state = k.state, lock_owner = NULL, lock_worker = NULL, loc
     finished_at = clock_timestamp(), last_outcome = k.outcome, last_error = k.error,
     hold_until = CASE WHEN {hold} > clock_timestamp() THEN {hold} END,
     due_at = CASE WHEN k.state <> 'ready' THEN j.due_at
-        WHEN k.counts = 0 AND {followed} THEN
-            CASE WHEN coalesce(j.next_in, 0) >= 0 THEN greatest({follows}, {hold}) END
-        WHEN k.next_at IS NULL AND k.next_in IS NULL THEN NULL
-        ELSE greatest(timestamptz 'epoch' + k.next_at * interval '1 microsecond',
-            k.now + k.next_in * interval '1 microsecond', {hold}) END,
-    slot_at = CASE WHEN k.counts <> 0 OR k.state <> 'ready' THEN j.slot_at
-        WHEN {followed} THEN CASE WHEN coalesce(j.next_in, 0) >= 0 THEN {follows} END
+        WHEN k.counts <> 0 THEN greatest(k.now + k.next_in * interval '1 microsecond', {hold})
+        WHEN j.again THEN greatest(least({next_due}, k.now), {hold})
+        WHEN {next_due} IS NOT NULL THEN greatest({next_due}, {hold}) END,
+    slot_at = CASE WHEN k.counts <> 0 OR k.state <> 'ready'
+        THEN coalesce(timestamptz 'epoch' + k.slot_at * interval '1 microsecond', j.slot_at)
+        WHEN {changed} THEN CASE WHEN coalesce(j.next_in, 0) >= 0 THEN coalesce({next_at_kept}, {delayed}) END
         ELSE coalesce(timestamptz 'epoch' + k.slot_at * interval '1 microsecond',
             k.now + k.next_in * interval '1 microsecond') END,
+    begun = CASE WHEN k.counts <> 0 AND k.state = 'ready' THEN true END,
+    again = CASE WHEN k.counts <> 0 THEN j.again END,
     missed = CASE k.missed WHEN 0 THEN j.missed ELSE {missed_more} END,
     skipped = CASE k.skipped WHEN 0 THEN j.skipped ELSE {skipped_more} END,
     next_at = CASE WHEN k.counts <> 0 THEN j.next_at END,
@@ -141,11 +143,18 @@ const ENDED: &str = "state = k.state, lock_owner = NULL, lock_worker = NULL, loc
     prune_at = CASE WHEN k.state <> 'ready' OR j.task = '{leases}' THEN greatest(clock_timestamp()
         + coalesce(k.keep * interval '1 microsecond', {cancelled_keep}), {hold}) END";
 
-/// Whether a start under another schedule has said what follows the run `j`, and what. Far instants are cut before
-/// anything is added to them.
-const FOLLOWED: &str = "(j.next_at IS NOT NULL OR j.next_in IS NOT NULL)";
-const FOLLOWS: &str = "CASE WHEN j.next_at IS NULL THEN k.now + least(j.next_in, {last_micros}) * interval '1 microsecond'
-            ELSE least(greatest(j.next_at, {first}), {last}) END";
+/// Whether a start has changed what follows the run `j` since it was claimed; and when it falls due next, by the row or by `k`.
+/// Far instants are cut before anything is added to them.
+const CHANGED: &str = "(j.next_in IS DISTINCT FROM k.told_in
+            OR j.next_at IS DISTINCT FROM timestamptz 'epoch' + k.told_at * interval '1 microsecond')";
+const NEXT_DUE: &str = "(CASE WHEN NOT {changed} THEN greatest(timestamptz 'epoch' + k.next_at * interval '1 microsecond',
+                k.now + k.next_in * interval '1 microsecond')
+            WHEN coalesce(j.next_in, 0) < 0 THEN NULL
+            WHEN j.next_at IS NULL THEN {delayed}
+            ELSE {next_at_kept} + coalesce(least(j.next_in, {last_micros}), 0) * interval '1 microsecond' END)";
+const NEXT_AT_KEPT: &str =
+    "CASE WHEN j.next_at IS NOT NULL THEN least(greatest(j.next_at, {first}), {last}) END";
+const DELAYED: &str = "k.now + least(j.next_in, {last_micros}) * interval '1 microsecond'";
 
 /// The parts in braces that are not names of tables.
 pub(super) struct Fragments(Vec<(&'static str, String)>);
@@ -171,8 +180,10 @@ impl Fragments {
             ),
             ("{park}", PARK.to_owned()),
             ("{ended}", ENDED.to_owned()),
-            ("{followed}", FOLLOWED.to_owned()),
-            ("{follows}", FOLLOWS.to_owned()),
+            ("{next_due}", NEXT_DUE.to_owned()),
+            ("{changed}", CHANGED.to_owned()),
+            ("{next_at_kept}", NEXT_AT_KEPT.to_owned()),
+            ("{delayed}", DELAYED.to_owned()),
             ("{missed_more}", more("missed")),
             ("{skipped_more}", more("skipped")),
             ("{acquired}", ACQUIRED.to_owned()),

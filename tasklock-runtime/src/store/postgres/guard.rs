@@ -90,6 +90,8 @@ impl Hold for Guard {
                 .bind(end.slot_at)
                 .bind(end.missed)
                 .bind(end.skipped)
+                .bind(end.told_at)
+                .bind(end.told_in)
                 .execute(&mut **tx)
                 .await
                 .map_err(refused)?;

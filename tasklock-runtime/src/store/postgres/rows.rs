@@ -7,8 +7,9 @@ use sqlx::query::QueryAs;
 use super::column;
 use super::micros::Micros;
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{Columns, Taken, due_at, due_in, job_state, progress};
+use crate::store::sql::{Columns, Taken, due_at, due_in, follows, job_state, progress};
 use crate::store::{Claim, Finish, Job, JobRow, NewJob, span, timestamp};
+use crate::task::Next;
 
 /// Leases as one array a column.
 pub(super) struct Keys<'a> {
@@ -128,11 +129,17 @@ fn claim(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<Claim, sqlx:
         } else {
             None
         },
+        begun: standing && column(row, "begun")?,
+        follows: if standing { following(row)? } else { None },
         standing,
         to_cancel: column(row, "to_cancel")?,
         payload: column::<Option<&str>>(row, "payload")?.map(Into::into),
         resource: None,
     })
+}
+
+fn following(row: &PgRow) -> Result<Option<Next>, sqlx::Error> {
+    Ok(follows(instant(row, "next_at")?, column(row, "next_in")?))
 }
 
 fn due(row: &PgRow) -> Result<i64, sqlx::Error> {

@@ -46,6 +46,8 @@ impl PgStore {
                 .bind(kept.column(|end| end.slot_at))
                 .bind(kept.column(|end| end.missed))
                 .bind(kept.column(|end| end.skipped))
+                .bind(kept.column(|end| end.told_at))
+                .bind(kept.column(|end| end.told_in))
                 .fetch_all(&mut *tx)
                 .await?;
         }

@@ -232,7 +232,7 @@ pub fn schema_sql(dialect: Dialect, names: &Names) -> String {
         let grants = names.fill(
             "-- The runtime's role needs no more than:\n\
              -- GRANT SELECT, INSERT, UPDATE, DELETE ON {s}{p}job, {s}{p}heartbeat TO <role>;\n\
-             -- GRANT SELECT, INSERT, UPDATE, DELETE ON {s}{p}pause, {s}{p}waiter TO <role>;\n\
+             -- GRANT SELECT, INSERT, UPDATE, DELETE ON {s}{p}pause, {s}{p}waiter, {s}{p}alias TO <role>;\n\
              -- GRANT USAGE ON SEQUENCE {s}{p}lease_fence TO <role>;\n\
              -- GRANT SELECT ON {s}{p}migration, {s}{p}store TO <role>;\n",
         );

@@ -44,6 +44,15 @@ macro_rules! store_verbs {
                 })
             }
 
+            fn tend<'a>(
+                &'a self,
+                declarations: &'a [Declaration],
+            ) -> StoreFuture<'a, Vec<String>> {
+                Box::pin(async move {
+                    retried!(idempotent self, "look after the tasks", self.tend_once(declarations))
+                })
+            }
+
             fn claim<'a>(&'a self, request: &'a ClaimRequest) -> StoreFuture<'a, ClaimBatch> {
                 Box::pin(async move { retried!(self, "claim", self.claim_once(request)) })
             }

@@ -61,6 +61,9 @@ pub(super) struct Columns {
     /// The slots that have passed with it.
     pub(super) missed: i64,
     pub(super) skipped: i64,
+    /// What the claim was told that follows, as the row has it.
+    pub(super) told_at: Option<i64>,
+    pub(super) told_in: Option<i64>,
     /// 0: attempts start anew; 1: this one counts; 2: it does not; 3: it was a refusal.
     pub(super) counts: i16,
     /// How long an ended row stays, and how long after its start the run keeps its place.
@@ -71,6 +74,7 @@ pub(super) struct Columns {
 impl Columns {
     pub(super) fn of(end: &Finish) -> Self {
         let hold = end.hold.map(span_of);
+        let (told_at, told_in) = follows_columns(end.passed.follows);
         let columns = |state: JobState, counts| Self {
             state: state.as_str(),
             next_at: None,
@@ -78,6 +82,8 @@ impl Columns {
             slot_at: None,
             missed: end.passed.missed.into(),
             skipped: end.passed.skipped.into(),
+            told_at,
+            told_in,
             counts,
             keep: None,
             hold,
@@ -95,6 +101,7 @@ impl Columns {
             },
             Then::Again(delay, counts) => Self {
                 next_in: Some(span_of(delay)),
+                slot_at: end.passed.slot,
                 ..columns(
                     JobState::Ready,
                     match counts {
@@ -171,12 +178,13 @@ fn slot_at(next: Next) -> Option<i64> {
     }
 }
 
-/// What follows a run whose owner does not know, as the columns `next_at` and `next_in`.
+/// What follows a slot of another schedule, as the columns `next_at` and `next_in`: an instant and its jitter, or a delay.
 pub(super) fn follows_columns(follows: Option<Next>) -> (Option<i64>, Option<i64>) {
     match follows {
         None => (None, None),
         Some(Next::Dormant) => (None, Some(-1)),
-        Some(next) => (slot_at(next), next_in(next)),
+        Some(Next::At { slot, due }) => (Some(slot), Some(due.saturating_sub(slot).max(0))),
+        Some(Next::In(delay)) => (None, Some(span_of(delay))),
     }
 }
 
@@ -184,7 +192,10 @@ pub(super) fn follows_columns(follows: Option<Next>) -> (Option<i64>, Option<i64
 pub(super) fn follows(next_at: Option<i64>, next_in: Option<i64>) -> Option<Next> {
     match (next_at, next_in) {
         (_, Some(delay)) if delay < 0 => Some(Next::Dormant),
-        (Some(slot), _) => Some(Next::at(slot)),
+        (Some(slot), jitter) => Some(Next::At {
+            slot,
+            due: slot.saturating_add(jitter.unwrap_or(0)),
+        }),
         (None, Some(delay)) => Some(Next::In(span(delay))),
         (None, None) => None,
     }

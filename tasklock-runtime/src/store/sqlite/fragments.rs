@@ -39,7 +39,8 @@ const SUSPECT: &str =
 /// What a claim says of a row.
 const CLAIMED: &str =
     "id, task, fence, attempt, {crashes} AS crashes, {refusals} AS refusals, payload,
-    unique_key IS '' AS standing, {to_cancel} AS to_cancel, {due} AS due_at, {slot} AS slot_at, schedule, resource,
+    unique_key IS '' AS standing, {to_cancel} AS to_cancel, {due} AS due_at, {slot} AS slot_at, schedule, coalesce(begun, 0) <> 0 AS begun,
+    {next_at} AS next_at, next_in, resource,
     {ranked} AS rank";
 
 /// How a row is put aside until its resource is free.
@@ -95,10 +96,19 @@ const BECOMES: &str =
 /// Until when a run keeps its place, counted from its start.
 const HOLD: &str = "(min(max(CAST(claimed_at AS INTEGER), 0), {now}) + e.hold)";
 
-/// Whether a start under another schedule has said what follows the run, and what; NULL where nothing does.
-const FOLLOWED: &str = "({p}job.next_at IS NOT NULL OR {p}job.next_in IS NOT NULL)";
-const FOLLOWS: &str = "CASE WHEN coalesce({p}job.next_in, 0) >= 0
-            THEN coalesce(min(max({p}job.next_at, {first}), {last}), {now} + min({p}job.next_in, {last})) END";
+/// The name ?1, or the present one where it is a former one.
+const PRESENT: &str =
+    "coalesce((SELECT a.task FROM {p}alias a WHERE a.name = ?1 AND a.served_until > {now}), ?1)";
+
+/// Whether a start has changed what follows the run since it was claimed; and when it falls due next, by the row or by `e`.
+/// Far instants are cut before anything is added to them.
+const CHANGED: &str = "({p}job.next_in IS NOT e.told_in OR {p}job.next_at IS NOT e.told_at)";
+const NEXT_DUE: &str = "(CASE WHEN NOT {changed} THEN coalesce(e.next_at, {now} + e.next_in)
+            WHEN coalesce({p}job.next_in, 0) < 0 THEN NULL
+            WHEN {p}job.next_at IS NULL THEN {delayed}
+            ELSE {next_at_kept} + coalesce(min({p}job.next_in, {last}), 0) END)";
+const NEXT_AT_KEPT: &str = "min(max({p}job.next_at, {first}), {last})";
+const DELAYED: &str = "{now} + min({p}job.next_in, {last})";
 
 /// The parts in braces that are not names of tables.
 pub(super) struct Fragments(Vec<(&'static str, String)>);
@@ -115,6 +125,7 @@ impl Fragments {
             ("{park}", PARK.to_owned()),
             ("{acquires}", ACQUIRES.to_owned()),
             ("{first_in_line}", FIRST_IN_LINE.to_owned()),
+            ("{present}", PRESENT.to_owned()),
             ("{leases}", LEASES.to_owned()),
             ("{ttl}", TTL.to_owned()),
             ("{suspect}", SUSPECT.to_owned()),
@@ -123,8 +134,10 @@ impl Fragments {
             ("{unsaid}", UNSAID.to_owned()),
             ("{taken}", TAKEN.to_owned()),
             ("{hold}", HOLD.to_owned()),
-            ("{followed}", FOLLOWED.to_owned()),
-            ("{follows}", FOLLOWS.to_owned()),
+            ("{next_due}", NEXT_DUE.to_owned()),
+            ("{changed}", CHANGED.to_owned()),
+            ("{next_at_kept}", NEXT_AT_KEPT.to_owned()),
+            ("{delayed}", DELAYED.to_owned()),
             ("{first}", FIRST.to_string()),
             ("{cancelled_keep}", "86400000000".to_owned()),
             ("{claimed_at}", micros("claimed_at")),

@@ -4,7 +4,9 @@ use sqlx::sqlite::SqliteRow;
 
 use super::{batch, column};
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{Columns, Taken, due_at, due_in, job_state, progress, progress_columns};
+use crate::store::sql::{
+    Columns, Taken, due_at, due_in, follows, job_state, progress, progress_columns,
+};
 use crate::store::{Claim, Finish, Job, JobRow, NewJob, Renewal, Wanted, span, timestamp};
 use crate::task::micros;
 
@@ -52,6 +54,8 @@ pub(super) fn ends(ends: &[&Finish]) -> String {
             columns.slot_at,
             columns.missed,
             columns.skipped,
+            columns.told_at,
+            columns.told_in,
         )
     })
 }
@@ -106,6 +110,8 @@ fn claim(row: &SqliteRow, token: &OwnerToken, takeover: bool) -> Result<Claim, s
         due_at: column::<Option<i64>>(row, "due_at")?.unwrap_or_default(),
         slot_at: column(row, "slot_at")?,
         schedule: text(row, "schedule")?,
+        begun: column(row, "begun")?,
+        follows: follows(column(row, "next_at")?, column(row, "next_in")?),
         attempt: column(row, "attempt")?,
         crashes: column(row, "crashes")?,
         refusals: column(row, "refusals")?,

@@ -4,7 +4,7 @@
 //!
 //! A schedule is a set of instants, its **slots**; each is to be run once. Nobody keeps a list of them. The task's one job has
 //! one slot at a time (`slot_at`), and whoever ends a run of it writes the next one, which follows from the slot that was
-//! claimed and the store's clock at the claim, never from a worker's clock. Slots of one job only ever ascend, and a slot is
+//! claimed and the store's clock at the claim, never from a worker's clock. Slots of a schedule only ever ascend, and a slot is
 //! left by the one write that names its run's fence: so none ends twice, whatever the clocks show.
 //!
 //! A job may fall due at another time than its slot's: later by its jitter, later for another attempt, or earlier, where
@@ -15,9 +15,13 @@
 //! | here | what a schedule is |
 //! | `text` | how it is written, in the store and by operators |
 //! | `counting` | how many slots there are between two instants |
-//! | `plan` | what becomes of a slot: jitter, and slots that were missed |
+//! | `claimed` | a slot that was claimed, and what may become of it |
+//! | `plan` | what does: slots that were missed |
+//! | `jitter` | by how much later its run falls due |
 
+mod claimed;
 mod counting;
+mod jitter;
 mod plan;
 mod text;
 
@@ -31,8 +35,10 @@ use tasklock_grammar::{Cron, display_duration, parse_cron};
 use super::cron::next_slot;
 use super::zone::zone;
 
+pub use claimed::Passed;
+pub(crate) use claimed::{Claimed, Fate};
+pub use plan::Missed;
 pub(crate) use plan::Plan;
-pub use plan::{Missed, Passed};
 pub(crate) use text::ScheduleError;
 
 /// The attribute's `every`, `after` or `cron`, as constant data.

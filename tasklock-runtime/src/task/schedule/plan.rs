@@ -7,29 +7,29 @@
 //! | | at the claim | the slot after the run |
 //! | --- | --- | --- |
 //! | `once` | it is run, and stands for those which have passed since | the first that falls due after `now` |
-//! | `skip` | it is skipped with all that have fallen due, if the next one has, or if it is late by more than a minute | the first that falls due after `now` |
-//! | `all` | it is run, unless more than `max_missed` slots wait: then the oldest are skipped | the next one, also if it has passed |
+//! | `skip` | it is skipped with all that have fallen due, if it is late by more than a minute, or by more than a second and the next one has fallen due | the first that falls due after `now` |
+//! | `all` | it is run, unless more than `max_missed` slots wait: then the oldest are skipped, and the first of the others is run | the next one, also if it has passed |
 //!
-//! Whatever the policy, slots that fell due longer than `catch_up` ago are skipped. Only a slot that was never started is: of
-//! what has begun every attempt is made.
+//! Whatever the policy, slots that fell due longer than `catch_up` ago are skipped, and the first that is young enough is run, if there
+//! is one: at once, under the same claim, for whoever had to claim again might be late again. Only a slot that was never claimed before is
+//! skipped: of what has begun every attempt is made. An extra run is never skipped.
+//!
+//! Where the schedule was changed while a slot was due, the slot is still run, or skipped, as one. It is followed by what the
+//! row says that follows, which is the first slot of the new schedule since then.
 //!
 //! Slots without a run of their own are counted: as *missed* where another run stood for them, as *skipped* where none did.
-//!
-//! **Jitter** makes a slot's run fall due later by a time that depends on the task's name and on the slot alone. So all replicas
-//! agree on it, a task keeps its distance from another with the same schedule, and over many slots it is spread evenly. It
-//! is shorter than the time between two slots: runs keep their order.
 
 use std::time::Duration;
 
 use super::counting::MOST_COUNTED;
-use super::{Next, Schedule, ScheduleError, micros};
+use super::jitter::fnv;
+use super::{Claimed, Fate, Next, Schedule, ScheduleError, micros};
 
 /// How late a slot may be claimed under `skip`, where the next one has not fallen due before: workers that are restarted one by
 /// one take less.
 const LATE: i64 = 60_000_000;
-/// How many slots are looked at to see how close to each other they come.
-const LOOKED_AT: usize = 200;
-
+/// And how late where it has: what takes a claim so long is no absence.
+const SOON: i64 = 1_000_000;
 /// The attribute's `missed`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Missed {
@@ -45,25 +45,16 @@ pub enum Missed {
 /// A task's schedule, and what it says of its slots.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
-    schedule: Schedule,
+    pub(super) schedule: Schedule,
     /// As it is stored.
-    text: String,
-    jitter: Duration,
+    pub(super) text: String,
+    pub(super) jitter: Duration,
     missed: Missed,
     /// How many are run under `all`.
     most: u32,
     catch_up: Option<Duration>,
     /// The task's own share in the jitter.
-    seed: u64,
-}
-
-/// Slots that have passed without a run of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Passed {
-    /// A run stood for them.
-    pub missed: u32,
-    /// No run did.
-    pub skipped: u32,
+    pub(super) seed: u64,
 }
 
 impl Plan {
@@ -111,9 +102,13 @@ impl Plan {
         }
     }
 
-    /// The same under the schedule that stands in the store, where that is another version's.
+    /// The same under the schedule that stands in the store, where that is another version's; with less jitter, if its
+    /// runs would else change places.
     pub(crate) fn under(&self, stored: &str) -> Result<Self, ScheduleError> {
-        Ok(self.with(Schedule::parse(stored)?))
+        let plan = self.with(Schedule::parse(stored)?);
+        let most = plan.closest().map(|closest| closest / 2);
+        let jitter = most.map_or(plan.jitter, |most| plan.jitter.min(most));
+        Ok(plan.spread(jitter))
     }
 
     /// When a task that the store has never seen falls due first: at the next slot of a schedule, at once for a fixed
@@ -135,39 +130,38 @@ impl Plan {
         }
     }
 
-    /// Whether the slot that was claimed is not to be run: then the one to go on with, and how many are skipped.
-    pub(crate) fn skips(&self, slot: i64, due: i64, now: i64) -> Option<(Next, u32)> {
-        if due < slot {
-            return None;
-        }
-        let late = now.saturating_sub(due);
-        let next = match self.missed {
-            _ if self.is_too_old(late) => self.later_than(slot, self.oldest(now)),
-            Missed::Once => return None,
-            Missed::Skip => {
-                let next = self.slot_after(slot);
-                let has_come = next.is_some_and(|next| self.due(next) <= now);
-                if late <= LATE && !has_come {
-                    return None;
-                }
-                self.later_than(slot, now)
-            }
-            Missed::All => {
-                let most = u64::from(self.most);
-                // The one that was claimed is one of them.
-                if self.schedule.count(slot, now, most) < most {
-                    return None;
-                }
-                self.schedule.newest(slot, now, most)
-            }
+    /// What becomes of a claim: whether its slot, another, or none is run.
+    pub(crate) fn fate(&self, claimed: &Claimed) -> Fate {
+        let Some(slot) = claimed
+            .slot
+            .filter(|_| !claimed.begun && !claimed.is_extra())
+        else {
+            return Fate::Run;
         };
+        let Some(behind) = self.behind(claimed) else {
+            return Fate::Run;
+        };
+        let now = claimed.now;
+        let young = || self.later_than(behind, self.oldest(now));
+        let to_come = || self.later_than(behind, now);
+        let next = [
+            self.is_too_old(slot, now).then(young),
+            self.is_missed(claimed, behind).then(to_come),
+            Some(self.newest(behind, now)),
+        ];
+        let next = next.into_iter().flatten().flatten().max();
         // A fixed delay has no next slot to go on with.
-        let next = next?;
-        let skipped = self.count(slot, next).saturating_add(1);
-        Some((self.at(Some(next)), skipped))
+        let Some(next) = next else { return Fate::Run };
+        let skipped = self.count(behind, next).saturating_add(1);
+        match self.at(Some(next)) {
+            Next::At { slot, due } if due <= now => Fate::RunFor { slot, due, skipped },
+            next => Fate::Skip { next, skipped },
+        }
     }
 
-    fn is_too_old(&self, late: i64) -> bool {
+    /// By `catch_up`.
+    fn is_too_old(&self, slot: i64, now: i64) -> bool {
+        let late = now.saturating_sub(self.due(slot));
         self.catch_up.is_some_and(|most| late > micros(most))
     }
 
@@ -177,31 +171,56 @@ impl Plan {
         now.saturating_sub(window).saturating_sub(1)
     }
 
-    /// When the job falls due after a run that was claimed `now`, and how many slots that run stood for beside its own.
+    /// By `missed = "skip"`.
+    fn is_missed(&self, claimed: &Claimed, behind: i64) -> bool {
+        let late = claimed.now.saturating_sub(claimed.due);
+        let next = || self.slot_after(behind);
+        let has_come = || next().is_some_and(|next| self.due(next) <= claimed.now);
+        self.missed == Missed::Skip && (late > LATE || late > SOON && has_come())
+    }
+
+    /// The first of those that `missed = "all"` runs, where the claimed one is not among them.
+    fn newest(&self, behind: i64, now: i64) -> Option<i64> {
+        let most = u64::from(self.most);
+        // The one that was claimed is one of them.
+        let is_full = self.missed == Missed::All && self.schedule.count(behind, now, most) >= most;
+        is_full.then(|| self.schedule.newest(behind, now, most))?
+    }
+
+    /// What comes next is later than this; `None` where it is no slot.
+    fn behind(&self, claimed: &Claimed) -> Option<i64> {
+        match (claimed.follows, claimed.slot) {
+            (Some(Next::At { slot, .. }), _) => Some(slot - 1),
+            (Some(Next::In(_) | Next::Dormant), _) => None,
+            (None, Some(slot)) if claimed.is_extra() => Some(slot - 1),
+            (None, Some(slot)) => Some(slot),
+            (None, None) => Some(claimed.due.max(claimed.now)),
+        }
+    }
+
+    /// When the job falls due after its run, and how many slots that run stood for beside its own.
     ///
     /// The run of a slot leaves it behind; an extra run, which was due before the slot, leaves it to come, unless it
     /// has come while the run waited.
-    pub(crate) fn next(&self, slot: Option<i64>, due: i64, now: i64) -> (Next, u32) {
-        let behind = match slot {
-            Some(slot) if due < slot => slot - 1,
-            Some(slot) => slot,
-            None => due.max(now),
+    pub(crate) fn next(&self, claimed: &Claimed) -> (Next, u32) {
+        let Some(behind) = self.behind(claimed) else {
+            return (claimed.follows.unwrap_or(Next::Dormant), 0);
         };
         match (&self.schedule, self.missed) {
             (Schedule::OnDemand, _) => (Next::Dormant, 0),
-            (Schedule::After(delay), _) => (Next::In(self.spread_delay(*delay, due)), 0),
+            (Schedule::After(delay), _) => (Next::In(self.spread_delay(*delay, claimed.due)), 0),
             (_, Missed::All) => (self.at(self.slot_after(behind)), 0),
             _ => {
-                let next = self.later_than(behind, now);
+                let next = self.later_than(behind, claimed.now);
                 let missed = next.map_or(0, |next| self.count(behind, next));
                 (self.at(next), missed)
             }
         }
     }
 
-    /// Whether a slot that comes before the next attempt stands for it.
-    pub(crate) fn covers_attempts(&self) -> bool {
-        self.missed != Missed::All
+    /// Whether a slot that comes before the next attempt stands for it. An extra run has no attempts beyond it.
+    pub(crate) fn covers_attempts(&self, claimed: &Claimed) -> bool {
+        self.missed != Missed::All || claimed.is_extra()
     }
 
     /// The first slot later than `slot` that falls due later than `now`.
@@ -223,7 +242,7 @@ impl Plan {
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
-    fn slot_after(&self, instant: i64) -> Option<i64> {
+    pub(super) fn slot_after(&self, instant: i64) -> Option<i64> {
         self.schedule.slot_after(instant)
     }
 
@@ -244,60 +263,6 @@ impl Plan {
         let jitter = u64::try_from(self.jitter_of(before)).unwrap_or(0);
         delay.saturating_add(Duration::from_micros(jitter))
     }
-
-    /// From zero to the task's jitter, the same for the same slot.
-    fn jitter_of(&self, slot: i64) -> i64 {
-        let most = micros(self.jitter);
-        if most <= 0 {
-            return 0;
-        }
-        let drawn = mixed(self.seed ^ mixed(slot.cast_unsigned()));
-        // Of two 64-bit numbers the upper half of the product: even, where a remainder is not.
-        let share = u128::from(drawn) * u128::from(most.unsigned_abs() + 1);
-        i64::try_from(share >> 64).unwrap_or(most)
-    }
-
-    /// Whether runs could change places: what is wrong with the jitter then.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        let shown = tasklock_grammar::display_duration;
-        let Some(closest) = self.closest().filter(|closest| self.jitter >= *closest) else {
-            return Ok(());
-        };
-        Err(format!(
-            "jitter = \"{}\" is no shorter than the {} between two slots of `{}`: runs would change places; write less",
-            shown(self.jitter),
-            shown(closest),
-            self.text
-        ))
-    }
-
-    /// How close to each other the first slots come, as far as one can see.
-    fn closest(&self) -> Option<Duration> {
-        if self.jitter.is_zero() {
-            return None;
-        }
-        let next = |slot: &i64| self.slot_after(*slot);
-        let slots = std::iter::successors(self.slot_after(0), next).take(LOOKED_AT);
-        let slots: Vec<i64> = slots.collect();
-        let gaps = slots.windows(2).map(|pair| pair[1] - pair[0]);
-        gaps.min()
-            .map(|gap| Duration::from_micros(gap.unsigned_abs()))
-    }
-}
-
-/// FNV-1a: the same whatever a binary was built with.
-fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
-/// The finalizer of SplitMix64 (Steele, Lea and Flood 2014), in Stafford's variant 13.
-fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What is wrong with what a task says of its slots, and of its former names.
 
-use tasklock_grammar::check_name;
+use tasklock_grammar::{MIN_CATCH_UP, check_name, display_duration};
 
 use crate::task::{Definition, Missed};
 
@@ -31,6 +31,15 @@ pub(super) fn problems(definition: &Definition) -> Vec<String> {
                 );
             }
         }
+    }
+    if definition
+        .given_catch_up()
+        .is_some_and(|most| most < MIN_CATCH_UP)
+    {
+        let least = display_duration(MIN_CATCH_UP);
+        problems.push(format!(
+            "catch_up is too short, a claim may take as long: write {least} or more"
+        ));
     }
     if definition.given_max_missed() == Some(0) {
         problems.push("max_missed = 0: write 1 or more, or `missed = \"skip\"`".to_owned());
@@ -77,6 +86,7 @@ mod tests {
                 "catch_up",
             ),
             (on_demand().catch_up_nanos(SECOND), "catch_up"),
+            (every().catch_up_nanos(SECOND - 1), "catch_up"),
             (on_demand().payload().on_start(true), "on_start"),
             (on_demand().aliases(&["a"]), "alias"),
             (on_demand().aliases(&[" b"]), "alias"),

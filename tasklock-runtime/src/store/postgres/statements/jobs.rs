@@ -2,15 +2,18 @@
 
 /// $1 task. A running job is not waited for: a guarded transaction may hold its row for long.
 pub(super) const TRIGGER: &str = "
-WITH k AS (
+WITH n AS MATERIALIZED (
+    SELECT coalesce((SELECT a.task FROM {s}{p}alias a
+        WHERE a.name = $1 AND a.served_until > clock_timestamp()), $1) AS task
+), k AS (
     SELECT id, due_at <= clock_timestamp() OR parked_due IS NOT NULL AS due FROM {s}{p}job
-    WHERE task = $1 AND unique_key = '' AND state = 'ready' FOR UPDATE
+    WHERE task = (SELECT n.task FROM n) AND unique_key = '' AND state = 'ready' FOR UPDATE
 ), u AS (
     UPDATE {s}{p}job j SET due_at = greatest(clock_timestamp(), j.hold_until) FROM k
     WHERE j.id = k.id AND k.due IS NOT TRUE RETURNING j.id
 )
 SELECT (SELECT count(*) FROM k) AS waiting, (SELECT count(*) FROM u) AS moved,
-    (SELECT count(*) FROM {s}{p}job WHERE task = $1 AND unique_key = '') AS known";
+    (SELECT count(*) FROM {s}{p}job WHERE task = (SELECT n.task FROM n) AND unique_key = '') AS known";
 
 /// $1 tasks, $2 schedules, $3 due if new, in µs, $4 resources, $5 slots in µs, $6 versions. Asked first: a conflict would use
 /// an id up.
@@ -23,6 +26,52 @@ FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::
 WHERE NOT EXISTS (SELECT FROM {s}{p}job o WHERE o.task = d.task AND o.unique_key = '')
 ORDER BY d.task
 {taken} DO NOTHING";
+
+/// $1 names. Those that are former ones, each with the present one, and whether that is served.
+pub(super) const ALIASES: &str = "
+SELECT a.name, a.task, a.served_until > clock_timestamp() FROM {s}{p}alias a WHERE a.name = ANY($1::text[])
+ORDER BY a.name";
+
+/// $1 former name, $2 name, $3 how long in µs. So are from now on those that were its own.
+pub(super) const ALIAS: &str = "
+WITH m AS (
+    UPDATE {s}{p}alias SET task = $2, served_until = clock_timestamp() + $3::bigint * interval '1 microsecond'
+    WHERE task IN ($1, $2) AND name NOT IN ($1, $2)
+)
+INSERT INTO {s}{p}alias AS a (name, task, served_until)
+VALUES ($1, $2, clock_timestamp() + $3::bigint * interval '1 microsecond')
+ON CONFLICT (name) DO UPDATE SET task = excluded.task, served_until = excluded.served_until";
+
+/// $1 names, which are no former ones any more.
+pub(super) const UNALIAS: &str = "DELETE FROM {s}{p}alias WHERE name = ANY($1::text[])";
+
+/// Starts exclude each other.
+pub(super) const LOCK_ALIASES: &str = "LOCK TABLE {s}{p}alias IN SHARE ROW EXCLUSIVE MODE";
+
+/// $1 names, $2 how long in µs. Which of them are no former ones of this task $3, or will not be known as ones for long.
+pub(super) const LAPSING: &str = "
+SELECT n.name FROM unnest($1::text[]) AS n(name)
+WHERE NOT EXISTS (SELECT FROM {s}{p}alias a WHERE a.name = n.name AND a.task = $3
+    AND a.served_until > clock_timestamp() + $2::bigint * interval '1 microsecond')";
+
+/// $1 former name, $2 name, $3 most. Jobs that wait, but for those whose key is taken.
+pub(super) const RENAME_JOBS: &str = "
+UPDATE {s}{p}job SET task = $2 WHERE id IN (
+    SELECT j.id FROM {s}{p}job j WHERE j.task = $1 AND j.state = 'ready' AND j.unique_key IS DISTINCT FROM ''
+      AND NOT EXISTS (SELECT FROM {s}{p}job o
+          WHERE o.task = $2 AND o.unique_key = j.unique_key AND o.state IN ('ready', 'running'))
+    LIMIT $3 FOR UPDATE SKIP LOCKED)";
+
+/// $1 former name, $2 name. What was paused is.
+pub(super) const RENAME_PAUSE: &str = "
+INSERT INTO {s}{p}pause (kind, name) SELECT 'task', $2 FROM {s}{p}pause WHERE kind = 'task' AND name = $1
+ON CONFLICT DO NOTHING";
+
+/// $1 tasks
+pub(super) const UNDECLARED: &str = "
+SELECT t.task FROM unnest($1::text[]) AS t(task)
+WHERE NOT EXISTS (SELECT FROM {s}{p}job j WHERE j.task = t.task AND j.unique_key = '')
+  AND NOT EXISTS (SELECT FROM {s}{p}alias a WHERE a.name = t.task AND a.served_until > clock_timestamp())";
 
 /// $1 former name, $2 name. The row itself, whoever runs it: the lease on it goes on.
 pub(super) const RENAME: &str = "
@@ -38,16 +87,19 @@ DELETE FROM {s}{p}job WHERE task = $1 AND unique_key = '' AND state = 'ready'
 pub(super) const STANDINGS: &str = "
 SELECT j.id, j.task, j.state = 'running' AS running, j.schedule, j.resource, {waits} AS due_at, {slot} AS slot_at,
     j.parked_rank IS NOT NULL AS parked, j.attempt, {hold_until} AS hold_until, {next_at} AS next_at, j.next_in,
-    j.versions
+    j.begun IS TRUE AS begun, j.again IS TRUE AS again, j.versions
 FROM {s}{p}job j WHERE j.task = ANY($1::text[]) AND j.unique_key = '' ORDER BY j.id";
 
 /// $1 id, $2 schedule, $3 resource, $4 due in µs, $5 slot in µs, $6 and $7 what follows the run, $8 versions, $9 whether it stays
-/// parked.
+/// parked, $10 whether it falls due again, $11 whether it is another slot.
 pub(super) const REDECLARE: &str = "
 UPDATE {s}{p}job SET schedule = $2, resource = $3,
     due_at = CASE WHEN $9 THEN due_at ELSE timestamptz 'epoch' + $4::bigint * interval '1 microsecond' END,
     slot_at = timestamptz 'epoch' + $5::bigint * interval '1 microsecond',
     next_at = timestamptz 'epoch' + $6::bigint * interval '1 microsecond', next_in = $7, versions = $8,
+    again = nullif($10, false), begun = CASE WHEN NOT $11 THEN begun END,
+    attempt = CASE WHEN $11 THEN 0 ELSE attempt END, crashes = CASE WHEN $11 THEN 0 ELSE crashes END,
+    refusals = CASE WHEN $11 THEN 0 ELSE refusals END,
     parked_due = CASE WHEN $9 THEN parked_due END, parked_rank = CASE WHEN $9 THEN parked_rank END
 WHERE id = $1";
 

@@ -31,19 +31,21 @@ WHERE h.fence <= excluded.fence
 RETURNING job_id";
 
 /// $1 ids, $2 fences, $3 owners, $4 next at in µs, $5 next in in µs, $6 outcomes, $7 errors, $8 states, $9 what
-/// counts, $10 how long to keep in µs, $11 holds in µs, $12 next slots in µs, $13 missed slots, $14 skipped ones. A row that is locked, by its own late renewal or by a
+/// counts, $10 how long to keep in µs, $11 holds in µs, $12 next slots in µs, $13 missed slots, $14 skipped ones,
+/// $15 and $16 what the claim was told that follows. A row that is locked, by its own late renewal or by a
 /// guarded transaction, is skipped and tried again: waiting for it here would hold up the whole batch, with the
 /// other rows locked already.
 pub(super) const FINISH: &str = "
 WITH e AS MATERIALIZED (
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[],
         $6::text[], $7::text[], $8::text[], $9::smallint[], $10::bigint[], $11::bigint[],
-        $12::bigint[], $13::bigint[], $14::bigint[])
-        AS e(id, fence, owner, next_at, next_in, outcome, error, state, counts, keep, hold, slot_at, missed, skipped)
+        $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[])
+        AS e(id, fence, owner, next_at, next_in, outcome, error, state, counts, keep, hold, slot_at, missed, skipped,
+            told_at, told_in)
     ORDER BY e.id
 ), k AS MATERIALIZED (
     SELECT j.at, clock_timestamp() AS now, e.next_at, e.next_in, e.outcome, e.error, e.counts, e.keep, e.hold, e.slot_at, e.missed,
-        e.skipped,
+        e.skipped, e.told_at, e.told_in,
         CASE WHEN e.state = 'ready' AND j.to_cancel THEN 'cancelled' ELSE e.state END AS state
     FROM e CROSS JOIN LATERAL (SELECT j.ctid AS at, {to_cancel} AS to_cancel FROM {s}{p}job j
         WHERE {held} FOR UPDATE SKIP LOCKED) j
@@ -80,7 +82,8 @@ SET state = CASE WHEN {to_cancel} AND j.task <> '{leases}' THEN 'cancelled' ELSE
     prune_at = CASE WHEN {to_cancel} OR j.task = '{leases}' THEN clock_timestamp() + {cancelled_keep} END,
     last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE j.last_outcome END,
     finished_at = CASE WHEN {to_cancel} THEN clock_timestamp() ELSE j.finished_at END,
-    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = greatest(j.attempt, 1) - 1
+    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = greatest(j.attempt, 1) - 1,
+    begun = CASE WHEN j.unique_key = '' AND j.task <> '{leases}' THEN true ELSE j.begun END
 FROM k WHERE j.id = k.id
 RETURNING j.id, j.task = '{leases}' AS named
 ), h AS (
@@ -106,13 +109,13 @@ SELECT 1, set_config('idle_in_transaction_session_timeout', $4, true) FROM {s}{p
 WHERE id = $1 AND fence = $2 AND lock_owner = $3 AND state = 'running'";
 
 /// $1 id, $2 next at in µs, $3 next in in µs, $4 outcome, $5 state, $6 what counts, $7 how long to keep in µs, $8
-/// hold in µs, $9 next slot in µs, $10 missed slots, $11 skipped ones. The row is locked by the guard. The side row stays: dropping it would wait for a renewal that is
+/// hold in µs, $9 next slot in µs, $10 missed slots, $11 skipped ones, $12 and $13 what the claim was told that follows. The row is locked by the guard. The side row stays: dropping it would wait for a renewal that is
 /// under way.
 pub(super) const COMPLETE: &str = "
 UPDATE {s}{p}job j SET {ended}
 FROM (SELECT $2::bigint AS next_at, $3::bigint AS next_in, $4::text AS outcome, NULL::text AS error,
     $5::text AS state, $6::smallint AS counts, $7::bigint AS keep, $8::bigint AS hold,
-    $9::bigint AS slot_at, $10::bigint AS missed, $11::bigint AS skipped,
+    $9::bigint AS slot_at, $10::bigint AS missed, $11::bigint AS skipped, $12::bigint AS told_at, $13::bigint AS told_in,
     clock_timestamp() AS now) k
 WHERE j.id = $1";
 

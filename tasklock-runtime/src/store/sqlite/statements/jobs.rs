@@ -3,14 +3,56 @@
 /// ?1 task
 pub(super) const TRIGGER_READ: &str = "
 SELECT state <> 'ready', parked_due IS NOT NULL OR (due_at IS NOT NULL AND due_at <= {now}) FROM {p}job
-WHERE task = ?1 AND unique_key = ''";
-pub(super) const TRIGGER_WRITE: &str = "UPDATE {p}job SET due_at = max({now}, coalesce(hold_until, 0)) WHERE task = ?1 AND unique_key = '' AND state = 'ready'";
+WHERE task = {present} AND unique_key = ''";
+pub(super) const TRIGGER_WRITE: &str = "UPDATE {p}job SET due_at = max({now}, coalesce(hold_until, 0)) WHERE task = {present} AND unique_key = '' AND state = 'ready'";
 
 /// ?1 task, ?2 schedule, ?3 due, ?4 resource, ?5 slot, ?6 version
 pub(super) const DECLARE: &str = "
 INSERT INTO {p}job (task, unique_key, schedule, due_at, resource, slot_at, versions, created_at)
 VALUES (?1, '', ?2, ?3, ?4, ?5, ?6, {now})
 {taken} DO NOTHING";
+
+/// ?1 name. The present one, if it is a former one, and whether that is served.
+pub(super) const ALIASED: &str = "SELECT task, served_until > {now} FROM {p}alias WHERE name = ?1";
+
+/// ?1 former name, ?2 name, ?3 how long in µs. What was the former one's own, and this one's.
+pub(super) const REALIAS: &str = "
+UPDATE {p}alias SET task = ?2, served_until = {now} + ?3 WHERE task IN (?1, ?2) AND name NOT IN (?1, ?2)";
+
+/// ?1 former name, ?2 name, ?3 how long in µs
+pub(super) const ALIAS: &str = "
+INSERT INTO {p}alias (name, task, served_until) VALUES (?1, ?2, {now} + ?3)
+ON CONFLICT (name) DO UPDATE SET task = excluded.task, served_until = excluded.served_until";
+
+/// ?1 name, which is no former one any more.
+pub(super) const UNALIAS: &str = "DELETE FROM {p}alias WHERE name = ?1";
+
+/// ?1 names, ?2 how long in µs, ?3 task. Whether one of them is no former one of this task, or will not be known as one for
+/// long; or has jobs that wait.
+pub(super) const LAPSING: &str = "
+SELECT EXISTS (SELECT 1 FROM json_each(?1) AS n
+    WHERE NOT EXISTS (SELECT 1 FROM {p}alias a
+        WHERE a.name = n.value AND a.task = ?3 AND a.served_until > {now} + ?2)
+    OR EXISTS (SELECT 1 FROM {p}job WHERE task = n.value AND state = 'ready'))";
+
+/// ?1 former name, ?2 name, ?3 most. Jobs that wait, but for those whose key is taken.
+pub(super) const RENAME_JOBS: &str = "
+UPDATE {p}job SET task = ?2 WHERE id IN (
+    SELECT j.id FROM {p}job j WHERE j.task = ?1 AND j.state = 'ready' AND j.unique_key IS NOT ''
+      AND NOT EXISTS (SELECT 1 FROM {p}job o
+          WHERE o.task = ?2 AND o.unique_key = j.unique_key AND o.state IN ('ready', 'running'))
+    LIMIT ?3)";
+
+/// ?1 former name, ?2 name. What was paused is.
+pub(super) const RENAME_PAUSE: &str = "
+INSERT INTO {p}pause (kind, name, paused_at) SELECT 'task', ?2, {now} FROM {p}pause WHERE kind = 'task' AND name = ?1
+ON CONFLICT DO NOTHING";
+
+/// ?1 tasks
+pub(super) const UNDECLARED: &str = "
+SELECT t.value FROM json_each(?1) AS t
+WHERE NOT EXISTS (SELECT 1 FROM {p}job WHERE task = t.value AND unique_key = '')
+  AND NOT EXISTS (SELECT 1 FROM {p}alias a WHERE a.name = t.value AND a.served_until > {now})";
 
 /// ?1 former name, ?2 name. The row itself, whoever runs it: the lease on it goes on.
 pub(super) const RENAME: &str = "
@@ -26,13 +68,17 @@ DELETE FROM {p}job WHERE task = ?1 AND unique_key = '' AND state = 'ready'
 pub(super) const STANDING: &str = "
 SELECT id, state = 'running' AS running, schedule, resource, {waits} AS due_at, {slot} AS slot_at,
     parked_rank IS NOT NULL AS parked, {attempts} AS attempt, {hold_until} AS hold_until, {next_at} AS next_at, next_in,
-    versions
+    coalesce(begun, 0) <> 0 AS begun, coalesce(again, 0) <> 0 AS again, versions
 FROM {p}job WHERE task = ?1 AND unique_key = ''";
 
-/// ?1 id, ?2 schedule, ?3 resource, ?4 due, ?5 slot, ?6 and ?7 what follows the run, ?8 versions, ?9 whether it stays parked.
+/// ?1 id, ?2 schedule, ?3 resource, ?4 due, ?5 slot, ?6 and ?7 what follows the run, ?8 versions, ?9 whether it stays
+/// parked, ?10 whether it falls due again, ?11 whether it is another slot.
 pub(super) const REDECLARE: &str = "
 UPDATE {p}job SET schedule = ?2, resource = ?3, due_at = CASE WHEN ?9 THEN due_at ELSE ?4 END, slot_at = ?5,
     next_at = ?6, next_in = ?7, versions = ?8,
+    again = nullif(?10, 0), begun = CASE WHEN NOT ?11 THEN begun END,
+    attempt = CASE WHEN ?11 THEN 0 ELSE attempt END, crashes = CASE WHEN ?11 THEN 0 ELSE crashes END,
+    refusals = CASE WHEN ?11 THEN 0 ELSE refusals END,
     parked_due = CASE WHEN ?9 THEN parked_due END, parked_rank = CASE WHEN ?9 THEN parked_rank END
 WHERE id = ?1";
 

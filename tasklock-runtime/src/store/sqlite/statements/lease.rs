@@ -16,7 +16,7 @@ WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND +
 RETURNING id";
 
 /// ?1 [[id, fence, owner, next at, next in, outcome, error, state, what counts, keep, hold, next slot, missed
-/// slots, skipped ones], …], spans in µs. What
+/// slots, skipped ones, what the claim was told that follows (two)], …], spans in µs. What
 /// counts: 0, attempts start anew; 1, this one counts; 2, it does not; 3, it was a refusal.
 pub(super) const FINISH: &str = "
 UPDATE {p}job
@@ -27,11 +27,14 @@ SET state = {becomes}, lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
     finished_at = {now}, last_outcome = e.outcome, last_error = e.error,
     hold_until = CASE WHEN {hold} > {now} THEN {hold} END,
     due_at = CASE WHEN {becomes} <> 'ready' THEN due_at
-        WHEN e.counts = 0 AND {followed} THEN max({follows}, coalesce({hold}, {first}))
-        WHEN e.next_at IS NULL AND e.next_in IS NULL THEN NULL
-        ELSE max(coalesce(e.next_at, {now} + e.next_in), coalesce({hold}, {first})) END,
-    slot_at = CASE WHEN e.counts <> 0 OR {becomes} <> 'ready' THEN {p}job.slot_at
-        WHEN {followed} THEN {follows} ELSE coalesce(e.slot_at, {now} + e.next_in) END,
+        WHEN e.counts <> 0 THEN max({now} + e.next_in, coalesce({hold}, {first}))
+        WHEN coalesce(again, 0) <> 0 THEN max(min(coalesce({next_due}, {now}), {now}), coalesce({hold}, {first}))
+        ELSE max({next_due}, coalesce({hold}, {first})) END,
+    slot_at = CASE WHEN e.counts <> 0 OR {becomes} <> 'ready' THEN coalesce(e.slot_at, {p}job.slot_at)
+        WHEN {changed} THEN CASE WHEN coalesce({p}job.next_in, 0) >= 0 THEN coalesce({next_at_kept}, {delayed}) END
+        ELSE coalesce(e.slot_at, {now} + e.next_in) END,
+    begun = CASE WHEN e.counts <> 0 AND {becomes} = 'ready' THEN 1 END,
+    again = CASE WHEN e.counts <> 0 THEN again END,
     missed = CASE e.missed WHEN 0 THEN {p}job.missed ELSE {missed} + e.missed END,
     skipped = CASE e.skipped WHEN 0 THEN {p}job.skipped ELSE {skipped} + e.skipped END,
     next_at = CASE WHEN e.counts <> 0 THEN {p}job.next_at END,
@@ -41,7 +44,8 @@ SET state = {becomes}, lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
 FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner, value ->> 3 AS next_at,
         value ->> 4 AS next_in, value ->> 5 AS outcome, value ->> 6 AS error,
         value ->> 7 AS becomes, value ->> 8 AS counts, value ->> 9 AS keep, value ->> 10 AS hold,
-        value ->> 11 AS slot_at, value ->> 12 AS missed, value ->> 13 AS skipped
+        value ->> 11 AS slot_at, value ->> 12 AS missed, value ->> 13 AS skipped,
+        value ->> 14 AS told_at, value ->> 15 AS told_in
     FROM json_each(?1)) AS e
 WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND +state = 'running'
 RETURNING id";
@@ -61,7 +65,8 @@ SET state = CASE WHEN {to_cancel} AND task <> '{leases}' THEN 'cancelled' ELSE '
     prune_at = CASE WHEN {to_cancel} OR task = '{leases}' THEN {now} + {cancelled_keep} END,
     last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE last_outcome END,
     finished_at = CASE WHEN {to_cancel} THEN {now} ELSE finished_at END,
-    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0)
+    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0),
+    begun = CASE WHEN unique_key IS '' AND task <> '{leases}' THEN 1 ELSE begun END
 FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner FROM json_each(?1)) AS e
 WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND +state = 'running'
 RETURNING id";

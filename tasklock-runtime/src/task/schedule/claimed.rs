@@ -1,0 +1,47 @@
+//! A standing job as it was claimed, and what is to be done about it.
+
+use super::Next;
+
+/// What the end of a standing job's run says of slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Passed {
+    /// So many have passed for which a run stood that was another slot's.
+    pub missed: u32,
+    /// So many for which no run did.
+    pub skipped: u32,
+    /// The slot that the run was for, where it is a later one than the claimed.
+    pub slot: Option<i64>,
+    /// What the claim was told that follows the run; where the row says something else by now, that counts.
+    pub follows: Option<Next>,
+}
+
+/// A standing job as it was claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Claimed {
+    pub(crate) slot: Option<i64>,
+    pub(crate) due: i64,
+    /// Whether the slot was claimed before.
+    pub(crate) begun: bool,
+    /// The slot is one of a schedule that was changed since; this comes next.
+    pub(crate) follows: Option<Next>,
+    /// When, by the store's clock.
+    pub(crate) now: i64,
+}
+
+impl Claimed {
+    /// Whether the run is an extra one, and the slot stays.
+    pub(crate) fn is_extra(&self) -> bool {
+        self.slot.is_none_or(|slot| self.due < slot)
+    }
+}
+
+/// What becomes of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is run, for its slot or as an extra run.
+    Run,
+    /// It is run for a later slot, and so many before it are skipped.
+    RunFor { slot: i64, due: i64, skipped: u32 },
+    /// It is not run: so many slots are skipped, and this one comes next.
+    Skip { next: Next, skipped: u32 },
+}

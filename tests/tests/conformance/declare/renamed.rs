@@ -1,0 +1,135 @@
+//! Tasks that have had other names.
+
+use tasklock_runtime::store::{Declaration, Pausable};
+use tasklock_runtime::{Next, Triggered};
+
+use crate::steps::{
+    LONG, claim_one, end, enqueue, finish, held, job, new, renewal, renewer, standing, task,
+    with_key,
+};
+use crate::world::{Sql, World};
+
+/// The row itself goes over to the new name, and the lease on it with it.
+pub(crate) async fn a_former_name_gives_its_row(world: &World) {
+    let store = world.store().await;
+    let held = held(&*store, "old", LONG).await;
+    let renamed = [Declaration {
+        aliases: vec!["older".to_owned(), "old".to_owned()],
+        ..task("new", Some(7))
+    }];
+    store.declare(&renamed).await.unwrap();
+    assert_eq!(store.standing("old").await.unwrap(), None);
+    let found = standing(&*store, "new").await;
+    assert!(found.is_held_under(&held.key));
+    let mut renewer = renewer(&*store).await;
+    let renewed = renewer.renew(&[renewal(&held.key, LONG)]).await;
+    assert_eq!(renewed.unwrap(), [held.key.job]);
+    finish(&*store, end(&held.key, Next::at(8))).await;
+
+    // An old version starts once more: the name is served under the new one.
+    let old = [task("old", Some(7))];
+    store.declare(&old).await.unwrap();
+    assert_eq!(store.standing("old").await.unwrap(), None);
+    assert_eq!(store.tend(&old).await.unwrap(), Vec::<String>::new());
+    let queued = store.trigger("older").await.unwrap();
+    assert_eq!(queued, Some(Triggered::AlreadyQueued));
+    finish(
+        &*store,
+        end(&claim_one(&*store, "new", LONG).await.key, Next::Dormant),
+    )
+    .await;
+    assert_eq!(store.trigger("old").await.unwrap(), Some(Triggered::Queued));
+
+    // A further name: those before are its own, too.
+    let newest = [Declaration {
+        aliases: vec!["new".to_owned()],
+        ..task("newest", Some(9))
+    }];
+    store.declare(&newest).await.unwrap();
+    let others = [
+        task("old", Some(7)),
+        task("new", Some(7)),
+        task("missing", None),
+    ];
+    store.declare(&others[..2]).await.unwrap();
+    assert_eq!(store.tend(&others).await.unwrap(), ["missing"]);
+    assert_eq!(standing(&*store, "newest").await.job, held.key.job);
+
+    // What somebody enqueues under an old name gets the new one, unless its key is taken there; what is paused is so under both.
+    let mut ids = Vec::new();
+    for job in [new("old"), with_key("old", "a"), with_key("old", "b")] {
+        ids.push(enqueue(&*store, job).await.id());
+    }
+    enqueue(&*store, with_key("new", "b")).await;
+    let old_one = Pausable::Task("old".to_owned());
+    store.pause(&old_one, true).await.unwrap();
+    assert_eq!(store.tend(&renamed).await.unwrap(), Vec::<String>::new());
+    let mut names = Vec::new();
+    for id in ids {
+        names.push(job(&*store, id).await.task);
+    }
+    assert_eq!(names, ["new", "new", "old"]);
+    store.declare(&renamed).await.unwrap();
+    let paused = store.paused().await.unwrap();
+    assert_eq!(
+        paused,
+        ["new", "old"].map(|name| Pausable::Task(name.to_owned()))
+    );
+
+    // Nobody serves it any more: somebody has gone back.
+    let Some(mut sql) = world.sql().await else {
+        return;
+    };
+    let long_ago = match sql {
+        Sql::Sqlite(_) => "1",
+        Sql::Postgres(_) => "'1970-01-01'",
+    };
+    sql.execute(&format!(
+        "UPDATE tasklock_alias SET served_until = {long_ago}"
+    ))
+    .await;
+    assert_eq!(store.tend(&newest).await.unwrap(), Vec::<String>::new());
+    assert_eq!(
+        store.tend(&old).await.unwrap(),
+        Vec::<String>::new(),
+        "kept"
+    );
+    sql.execute(&format!(
+        "UPDATE tasklock_alias SET served_until = {long_ago}"
+    ))
+    .await;
+    assert_eq!(store.tend(&old).await.unwrap(), ["old"]);
+    store.declare(&old).await.unwrap();
+    let back = standing(&*store, "old").await;
+    assert_eq!(back.job, held.key.job);
+    assert_eq!(store.standing("newest").await.unwrap(), None);
+    // And forward again.
+    store.declare(&renamed).await.unwrap();
+    assert_eq!(standing(&*store, "new").await.job, held.key.job);
+}
+
+/// Two versions that start at once on fresh tables may make a row each. The new one's stays.
+pub(crate) async fn a_row_beside_its_new_name_goes(world: &World) {
+    let store = world.store().await;
+    let renamed = [Declaration {
+        aliases: vec!["old".to_owned()],
+        ..task("new", None)
+    }];
+    let old = held(&*store, "old", LONG).await;
+    let Some(mut sql) = world.sql().await else {
+        return;
+    };
+    sql.execute("UPDATE tasklock_job SET task = 'aside'").await;
+    store.declare(&renamed).await.unwrap();
+    sql.execute("UPDATE tasklock_job SET task = 'old' WHERE task = 'aside'")
+        .await;
+    assert_eq!(store.tend(&renamed).await.unwrap(), Vec::<String>::new());
+    assert!(
+        standing(&*store, "old").await.is_held_under(&old.key),
+        "while it runs"
+    );
+    finish(&*store, end(&old.key, Next::at(8))).await;
+    store.tend(&renamed).await.unwrap();
+    assert_eq!(store.standing("old").await.unwrap(), None);
+    standing(&*store, "new").await;
+}
