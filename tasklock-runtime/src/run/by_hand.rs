@@ -61,8 +61,7 @@ impl ByHand {
                 scheduler.store.assign(&claim.key, &name).await?;
                 continue;
             }
-            let run = scheduler.grant(registration, claim, sent, found.now);
-            let claim = run.claim.clone();
+            let run = scheduler.grant(registration, claim.clone(), sent, found.now);
             let bench = Arc::clone(&scheduler.bench);
             drop(scheduler);
             let outcome = run.make(&bench).await;

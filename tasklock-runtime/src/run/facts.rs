@@ -1,33 +1,37 @@
 //! What a claim says of its run.
 
+#[cfg(test)]
+mod random;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tasklock_grammar::MAX_NAME_BYTES;
 
-use crate::store::{Claim, Finish, Passed, Then};
-use crate::task::{Claimed, Definition, Facts, Fate, Next, Outcome, Plan, Standing, succeeded};
+use crate::store::{Claim, Counts, Finish, Passed, Then};
+use crate::task::{Claimed, Definition, Facts, Fate, Outcome, Plan, Standing, succeeded};
 
 /// What a run of a standing job is for, and goes by.
 #[derive(Debug)]
 pub(super) struct OfSlot {
     plan: Arc<Plan>,
-    /// As if the slot that it is for had been claimed.
     claimed: Claimed,
     /// What the end says of slots, but for those that it stands for.
     passed: Passed,
-    /// What comes next, if it is not to be run.
-    skipping: Option<Next>,
+    /// How it ends, if it is not to be run.
+    skipping: Option<Then>,
 }
 
 impl OfSlot {
-    /// Of a claim, which is changed to the slot that the run is for.
-    pub(super) fn of(own: Option<&Arc<Plan>>, claim: &mut Claim, now: i64) -> Option<Self> {
+    /// Of a claim.
+    pub(super) fn of(own: Option<&Arc<Plan>>, claim: &Claim, now: i64) -> Option<Self> {
         let plan = plan(own?, claim)?;
-        let mut claimed = Claimed {
+        let claimed = Claimed {
             slot: claim.slot_at,
             due: claim.due_at,
-            begun: claim.begun,
+            // A crash leaves the attempt.
+            begun: claim.begun || claim.attempt > 1,
             follows: claim.follows,
             now,
         };
@@ -38,13 +42,12 @@ impl OfSlot {
         let mut skipping = None;
         match plan.fate(&claimed) {
             Fate::Run => {}
-            Fate::RunFor { slot, due, skipped } => {
-                (claimed.slot, claimed.due, claimed.follows) = (Some(slot), due, None);
-                (claim.slot_at, claim.due_at) = (Some(slot), due);
+            Fate::Later { slot, skipped } => {
+                skipping = Some(Then::Again(Duration::ZERO, Counts::Nothing));
                 (passed.slot, passed.skipped) = (Some(slot), skipped);
             }
             Fate::Skip { next, skipped } => {
-                skipping = Some(next);
+                skipping = Some(Then::Slot(next));
                 passed.skipped = skipped;
             }
         }

@@ -22,12 +22,12 @@ impl Scheduler {
     pub(super) fn grant(
         &self,
         registration: &'static Registration,
-        mut claim: Claim,
+        claim: Claim,
         sent: Moment,
         claimed_at: i64,
     ) -> Box<Run> {
         let definition = &registration.definition;
-        let slot = OfSlot::of(self.registry.plan(registration), &mut claim, claimed_at);
+        let slot = OfSlot::of(self.registry.plan(registration), &claim, claimed_at);
         let timing = definition.timing();
         let trust = Trust::of(&timing);
         let status = LeaseStatus::held(trust.deadline(sent), Arc::clone(&self.clock));

@@ -64,7 +64,10 @@ pub(crate) fn then(task: &Definition, facts: &Facts<'_>, outcome: &Outcome) -> O
             again(facts, delay, Counts::Refusal)
         }
         Outcome::Undecodable(_) | Outcome::Discarded(_) | Outcome::Poisoned(_) => over(task, facts),
-        Outcome::Skipped(_) => succeeded(task, facts),
+        Outcome::Skipped(_) => {
+            let skipping = facts.standing.and_then(|standing| standing.skipping);
+            skipping.unwrap_or_else(|| succeeded(task, facts))
+        }
         Outcome::Cancelled => Then::Cancelled(task.kept_for().unwrap_or(CANCELLED_KEEP)),
         Outcome::Lost(_) | Outcome::Interrupted => return None,
     })

@@ -9,7 +9,7 @@ pub struct Passed {
     pub missed: u32,
     /// So many for which no run did.
     pub skipped: u32,
-    /// The slot that the run was for, where it is a later one than the claimed.
+    /// The slot that is to be run next, where it is a later one than the claimed, and has come.
     pub slot: Option<i64>,
     /// What the claim was told that follows the run; where the row says something else by now, that counts.
     pub follows: Option<Next>,
@@ -40,8 +40,8 @@ impl Claimed {
 pub(crate) enum Fate {
     /// It is run, for its slot or as an extra run.
     Run,
-    /// It is run for a later slot, and so many before it are skipped.
-    RunFor { slot: i64, due: i64, skipped: u32 },
+    /// Another slot is to be run, which has come as well; so many before it are skipped.
+    Later { slot: i64, skipped: u32 },
     /// It is not run: so many slots are skipped, and this one comes next.
     Skip { next: Next, skipped: u32 },
 }

@@ -11,8 +11,11 @@
 //! | `all` | it is run, unless more than `max_missed` slots wait: then the oldest are skipped, and the first of the others is run | the next one, also if it has passed |
 //!
 //! Whatever the policy, slots that fell due longer than `catch_up` ago are skipped, and the first that is young enough is run, if there
-//! is one: at once, under the same claim, for whoever had to claim again might be late again. Only a slot that was never claimed before is
-//! skipped: of what has begun every attempt is made. An extra run is never skipped.
+//! is one. Only a slot that was never claimed before is skipped: of what has begun every attempt is made. An extra run is never skipped.
+//!
+//! Where a later slot is to be run that has come already, the claim is ended by writing that into the row, as a slot that was begun:
+//! the next claim runs it, however late it is by then. So a store that is slow cannot starve a task, and a crash brings no
+//! slot back that was skipped.
 //!
 //! Where the schedule was changed while a slot was due, the slot is still run, or skipped, as one. It is followed by what the
 //! row says that follows, which is the first slot of the new schedule since then.
@@ -154,7 +157,7 @@ impl Plan {
         let Some(next) = next else { return Fate::Run };
         let skipped = self.count(behind, next).saturating_add(1);
         match self.at(Some(next)) {
-            Next::At { slot, due } if due <= now => Fate::RunFor { slot, due, skipped },
+            Next::At { slot, due } if due <= now => Fate::Later { slot, skipped },
             next => Fate::Skip { next, skipped },
         }
     }
@@ -190,7 +193,11 @@ impl Plan {
     /// What comes next is later than this; `None` where it is no slot.
     fn behind(&self, claimed: &Claimed) -> Option<i64> {
         match (claimed.follows, claimed.slot) {
-            (Some(Next::At { slot, .. }), _) => Some(slot - 1),
+            // A later slot than the one that was there may have been taken in its place.
+            (Some(Next::At { slot: next, .. }), Some(slot)) if !claimed.is_extra() => {
+                Some(slot.max(next - 1))
+            }
+            (Some(Next::At { slot: next, .. }), _) => Some(next - 1),
             (Some(Next::In(_) | Next::Dormant), _) => None,
             (None, Some(slot)) if claimed.is_extra() => Some(slot - 1),
             (None, Some(slot)) => Some(slot),

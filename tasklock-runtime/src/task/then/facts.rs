@@ -22,16 +22,13 @@ pub(crate) struct Facts<'a> {
 pub(crate) struct Standing<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) claimed: Claimed,
-    /// What comes next where the claim is not run.
-    pub(crate) skipping: Option<Next>,
+    /// How it ends where the claim is not run.
+    pub(crate) skipping: Option<Then>,
 }
 
 impl Standing<'_> {
     pub(super) fn next(&self) -> (Next, u32) {
-        match self.skipping {
-            Some(next) => (next, 0),
-            None => self.plan.next(&self.claimed),
-        }
+        self.plan.next(&self.claimed)
     }
 }
 
@@ -39,7 +36,7 @@ impl Facts<'_> {
     /// How many slots an end passes over for which its run stood.
     pub(crate) fn missed(&self, then: Then) -> u32 {
         match (self.standing, then) {
-            (Some(standing), Then::Slot(_)) => standing.next().1,
+            (Some(standing), Then::Slot(_)) if standing.skipping.is_none() => standing.next().1,
             _ => 0,
         }
     }

@@ -46,9 +46,8 @@ fn fate(plan: &Plan, slot: i64, now: i64) -> Fate {
 }
 
 fn runs_for(slot: i64, skipped: u32) -> Fate {
-    Fate::RunFor {
+    Fate::Later {
         slot: s(slot),
-        due: s(slot),
         skipped,
     }
 }
@@ -294,10 +293,10 @@ proptest! {
                     next
                 }
                 fate => {
-                    if let Fate::RunFor { slot, due, skipped } = fate {
-                        prop_assert!(due <= now);
+                    if let Fate::Later { slot, skipped } = fate {
+                        prop_assert!(slot > claimed.slot.unwrap() && slot <= now);
                         counted += i64::from(skipped);
-                        (claimed.slot, claimed.due) = (Some(slot), due);
+                        (claimed.slot, claimed.due, claimed.begun) = (Some(slot), now, true);
                         prop_assert_eq!(plan.fate(&claimed), Fate::Run);
                     }
                     let (next, missed) = plan.next(&claimed);
