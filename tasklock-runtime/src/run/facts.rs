@@ -26,12 +26,12 @@ pub(super) struct OfSlot {
 impl OfSlot {
     /// Of a claim.
     pub(super) fn of(own: Option<&Arc<Plan>>, claim: &Claim, now: i64) -> Option<Self> {
-        let plan = plan(own?, claim)?;
+        let own = own.filter(|_| claim.standing)?;
+        let plan = plan(own, claim);
         let claimed = Claimed {
             slot: claim.slot_at,
             due: claim.due_at,
-            // A crash leaves the attempt.
-            begun: claim.begun || claim.attempt > 1,
+            begun_at: claim.begun_at.unwrap_or(now),
             follows: claim.follows,
             now,
         };
@@ -67,25 +67,25 @@ impl OfSlot {
 
 /// A plan of its own, or the same under the schedule that stands in the row, where a version that started later has declared
 /// another one. A schedule that cannot be read here is a newer version's, which comes by itself.
-fn plan(own: &Arc<Plan>, claim: &Claim) -> Option<Arc<Plan>> {
+fn plan(own: &Arc<Plan>, claim: &Claim) -> Arc<Plan> {
     static TOLD: AtomicBool = AtomicBool::new(false);
-    let stored = claim.schedule.as_deref().filter(|_| claim.standing)?;
-    if stored == own.text() {
-        return Some(Arc::clone(own));
-    }
-    match own.under(stored) {
-        Ok(plan) => Some(Arc::new(plan)),
-        Err(mistake) => {
-            if !TOLD.swap(true, Ordering::Relaxed) {
-                tracing::warn!(
-                    task = claim.task,
-                    "the schedule {stored:?} in the store cannot be read here ({mistake}): runs go by {:?}",
-                    own.text()
-                );
-            }
-            Some(Arc::clone(own))
+    let stored = claim
+        .schedule
+        .as_deref()
+        .filter(|stored| *stored != own.text());
+    let Some(stored) = stored.filter(|_| own.is_declared()) else {
+        return Arc::clone(own);
+    };
+    own.under(stored).map(Arc::new).unwrap_or_else(|mistake| {
+        if !TOLD.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                task = claim.task,
+                "the schedule {stored:?} in the store cannot be read here ({mistake}): runs go by {:?}",
+                own.text()
+            );
         }
-    }
+        Arc::clone(own)
+    })
 }
 
 /// What is known of a run that ended at an instant by the store's clock.
@@ -162,7 +162,7 @@ mod tests {
             due_at: 0,
             slot_at: None,
             schedule: None,
-            begun: false,
+            begun_at: None,
             follows: None,
             attempt: 1,
             crashes: 0,

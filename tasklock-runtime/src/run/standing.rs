@@ -21,6 +21,8 @@ use crate::task::{Definition, Next, Plan, micros};
 /// How often each worker looks whether they are there; by chance up to half as much earlier or later.
 const LOOK: Duration = Duration::from_secs(60);
 const CALL: Duration = Duration::from_secs(5);
+/// How often a start may find that an instant has come while it was waiting to write it.
+const TRIES: usize = 10;
 
 /// Creates or updates the standing job of each task.
 pub(super) async fn declare(
@@ -28,14 +30,22 @@ pub(super) async fn declare(
     registry: &Registry,
     version: Option<&str>,
 ) -> Result<(), StoreError> {
-    let now = store.now().await?;
-    let declarations: Vec<_> = with_one(registry)
-        .map(|(task, plan)| Declaration {
-            version: version.filter(|_| task.runs_on_start()).map(str::to_owned),
-            ..declaration(task, plan, now)
-        })
-        .collect();
-    store.declare(&declarations).await
+    for _ in 0..TRIES {
+        let now = store.now().await?;
+        let declarations: Vec<_> = declarations(registry, now)
+            .map(|(task, declared)| Declaration {
+                version: version.filter(|_| task.runs_on_start()).map(str::to_owned),
+                ..declared
+            })
+            .collect();
+        if store.declare(&declarations).await? {
+            return Ok(());
+        }
+    }
+    tracing::warn!(
+        "a schedule that has changed could not be written in time, and is so at the next start"
+    );
+    Ok(())
 }
 
 /// Declares the tasks whose standing job is missing; answers how many. Keeps the former names of tasks that were renamed.
@@ -44,17 +54,16 @@ pub(super) async fn declare(
 /// does so within the ttl.
 pub(super) async fn restore(store: &dyn Store, registry: &Registry) -> Result<usize, StoreError> {
     // When anything is due is asked only if something is missing: hardly ever.
-    let known = with_one(registry).map(|(task, plan)| declaration(task, plan, 0));
+    let known = declarations(registry, 0).map(|(_, declared)| declared);
     let missing = store.tend(&known.collect::<Vec<_>>()).await?;
     if missing.is_empty() {
         return Ok(0);
     }
     let now = store.now().await?;
-    let declarations: Vec<_> = with_one(registry)
-        .filter(|(task, _)| missing.iter().any(|name| name == task.name))
-        .map(|(task, plan)| {
+    let declarations: Vec<_> = declarations(registry, now)
+        .filter(|(_, declared)| missing.contains(&declared.task))
+        .map(|(task, declared)| {
             let earliest = now.saturating_add(micros(task.timing().ttl));
-            let declared = declaration(task, plan, now);
             let if_new = match declared.if_new {
                 Next::At { slot, due } => Next::At {
                     slot,
@@ -62,7 +71,11 @@ pub(super) async fn restore(store: &dyn Store, registry: &Registry) -> Result<us
                 },
                 other => other,
             };
-            Declaration { if_new, ..declared }
+            Declaration {
+                if_new,
+                restores: true,
+                ..declared
+            }
         })
         .collect();
     store.declare(&declarations).await?;
@@ -102,22 +115,29 @@ pub(super) fn is_gone(registry: &Registry, wait: Option<Duration>) -> bool {
 fn with_one(registry: &Registry) -> impl Iterator<Item = (&'static Definition, &Plan)> {
     let tasks = registry
         .iter()
-        .filter(|task| !task.definition.has_payload());
-    tasks.filter_map(|task| Some((&task.definition, &**registry.plan(task)?)))
+        .map(|task| (&task.definition, registry.plan(task)));
+    tasks
+        .filter_map(|(task, plan)| Some((task, &**plan?)))
+        .filter(|(task, _)| !task.has_payload())
 }
 
-fn declaration(task: &Definition, plan: &Plan, now: i64) -> Declaration {
-    Declaration {
-        task: task.name.to_owned(),
-        schedule: plan.text().to_owned(),
-        if_new: plan.first(now),
-        if_changed: plan.changed(now),
-        resource: task.resource.map(str::to_owned),
-        aliases: task
-            .former_names()
-            .iter()
-            .map(|&name| name.to_owned())
-            .collect(),
-        version: None,
-    }
+/// What there is to say of all tasks: one without a standing job may have had another name.
+fn declarations(
+    registry: &Registry,
+    now: i64,
+) -> impl Iterator<Item = (&'static Definition, Declaration)> {
+    let tasks = registry.iter().filter_map(move |task| {
+        let (plan, task) = (registry.plan(task)?, &task.definition);
+        let former = task.former_names().iter();
+        let declared = Declaration {
+            if_new: plan.first(now),
+            resource: task.resource.map(str::to_owned),
+            aliases: former.map(|&name| name.to_owned()).collect(),
+            standing: !task.has_payload(),
+            asked_at: now,
+            ..Declaration::new(task.name, plan.text(), plan.changed(now))
+        };
+        Some((task, declared))
+    });
+    tasks.filter(|(_, declared)| declared.standing || !declared.aliases.is_empty())
 }

@@ -5,8 +5,9 @@
 //! and fro with who happens to run it; a claim changes none of this.
 //!
 //! - A job that waits for a slot to come goes over to the new schedule: its next slot, never at once. A slot that has come (it was
-//!   missed while the new version was deployed), or has been begun and is to be tried again, stays, and so does an extra run that
-//!   somebody has asked for. Where the new version has no schedule, a slot is dropped; what was asked for is not.
+//!   missed while the new version was deployed), or has been begun and is to be tried again, stays, unless that is put off beyond
+//!   the first slot of the new schedule; and so does an extra run that somebody has asked for. Where the new version has no
+//!   schedule, a slot is dropped; what was asked for is not. Other slots of the old schedule that have passed are not made up for.
 //! - A slot that stays is one of another schedule than the row's from then on. The row says what **follows** it (`next_at`, `next_in`):
 //!   the first slot of the new schedule after this start. Whoever claims it goes by that.
 //! - The row of a run that is under way is its owner's. A start writes the schedule and what follows, and nothing else. The
@@ -16,7 +17,7 @@
 //!   just then. That an old name is a former one is noted in a table of its own, for as long as somebody serves the new one
 //!   ([`ALIAS_LASTS`], kept ahead each minute). Till then a start of a version that has the old name alone makes no row of it, and a
 //!   trigger of it goes to the new one. After that it takes the row back: somebody has gone back to the old version. Jobs that are enqueued
-//!   under the old name are given the new one, too, as long as nobody runs them. Starts exclude each other (Postgres: by a
+//!   under the old name are given the new one, too, whoever runs them; and the old one, when the row is taken back. Starts exclude each other (Postgres: by a
 //!   lock on that table), so that none makes a row of a name that another one has just made a former one.
 //! - A version that is to run once (`on_start`) makes the job due, as a trigger does, while a run is under way once that has ended
 //!   (`again`); and it is remembered, with the seven before.
@@ -31,9 +32,11 @@ pub(super) const ALIAS_LASTS: Duration = Duration::from_secs(300);
 /// With less left it is said again: each worker looks once in 30 to 90 s, and may fail two times.
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(super) const ALIAS_AGAIN: Duration = Duration::from_secs(270);
-/// How many jobs are renamed at a time.
+/// How many jobs are renamed by a statement, and by how many statements before others get their turn.
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(super) const RENAMED: i64 = 500;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(super) const RENAMINGS: usize = 20;
 
 /// How many versions are remembered: one that comes back, because the latest was no good, is not new.
 const REMEMBERED: usize = 8;
@@ -63,8 +66,20 @@ pub(super) struct Standing {
 }
 
 impl Standing {
+    /// Whether a slot that was to be the next one has come since that was found out: it may have been run by now.
+    pub(super) fn is_late(&self, declared: &Declaration, now: i64) -> bool {
+        let has_come = match declared.if_changed {
+            Next::At { slot, .. } => (declared.asked_at.saturating_add(1)..=now).contains(&slot),
+            Next::In(_) | Next::Dormant => false,
+        };
+        has_come && !declared.restores && self.schedule.as_ref() != Some(&declared.schedule)
+    }
+
     /// What it becomes; `None` if it is as it should be.
     pub(super) fn declared(&self, declared: &Declaration, now: i64) -> Option<Self> {
+        if declared.restores {
+            return None;
+        }
         let mut new = self.clone();
         new.take_schedule(declared, now);
         if !self.running && new.resource != declared.resource {
@@ -88,9 +103,10 @@ impl Standing {
         }
         let is_extra = self.is_extra();
         let (slot, due) = instants(declared.if_changed, now);
+        let comes_first = self.comes_before(due, now);
         self.follows = None;
         self.slot_at = slot;
-        if is_extra {
+        if is_extra && comes_first {
             return;
         }
         self.parked = false;
@@ -110,7 +126,14 @@ impl Standing {
             return false;
         };
         let is_one = due >= slot && declared.if_changed != Next::Dormant;
-        is_one && (slot <= now || self.attempt > 0 || self.begun)
+        let next = instants(declared.if_changed, now).1;
+        is_one && (slot <= now || self.attempt > 0 || self.begun) && self.comes_before(next, now)
+    }
+
+    /// Whether it is due, or will be before this.
+    fn comes_before(&self, next: Option<i64>, now: i64) -> bool {
+        let before = |due: i64| due <= now || next.is_none_or(|next| due <= next);
+        self.due_at.is_some_and(before)
     }
 
     fn start(&mut self, version: &str, now: i64) {

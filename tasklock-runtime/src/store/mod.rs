@@ -186,8 +186,9 @@ pub trait Store: Steer + Send + Sync + fmt::Debug {
     /// The store's clock.
     fn now(&self) -> StoreFuture<'_, i64>;
 
-    /// Makes sure that each task's standing job exists under its present schedule.
-    fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, ()>;
+    /// Makes sure that each task's standing job exists under its present schedule; answers whether it does, or an instant
+    /// has come meanwhile that was still to come when it was computed.
+    fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, bool>;
 
     /// Keeps the former names of these tasks from those who know nothing newer; answers which tasks have no standing job, and
     /// should.

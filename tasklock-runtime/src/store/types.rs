@@ -26,6 +26,12 @@ pub struct Declaration {
     pub aliases: Vec<String>,
     /// If the task runs once for each deployed version: which one this is.
     pub version: Option<String>,
+    /// Whether it has a standing job. One that needs a payload has only names.
+    pub standing: bool,
+    /// Whether a job that is there is left as it is.
+    pub restores: bool,
+    /// When the instants were computed; if one of them comes before it is written, it is to be computed anew.
+    pub asked_at: i64,
 }
 
 impl Declaration {
@@ -40,6 +46,9 @@ impl Declaration {
             resource: None,
             aliases: Vec::new(),
             version: None,
+            standing: true,
+            restores: false,
+            asked_at: i64::MAX,
         }
     }
 }
@@ -132,8 +141,8 @@ pub struct Claim {
     pub slot_at: Option<i64>,
     /// Its schedule, as a standing job's row says it.
     pub schedule: Option<String>,
-    /// Whether the slot was claimed before.
-    pub begun: bool,
+    /// When a standing job's slot was first claimed: by this claim, or by one before.
+    pub begun_at: Option<i64>,
     /// What follows the run, where the slot is one of a schedule that was changed since.
     pub follows: Option<Next>,
     /// Which attempt it is, from 1: every start counts.

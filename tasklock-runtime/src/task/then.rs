@@ -145,7 +145,7 @@ mod tests {
         Claimed {
             slot: Some(slot),
             due: slot,
-            begun: false,
+            begun_at: slot,
             follows: None,
             now: slot,
         }

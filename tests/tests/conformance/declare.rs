@@ -12,9 +12,12 @@ use tokio::sync::Barrier;
 pub(crate) use changed::{
     a_new_schedule_leaves_what_is_due, a_new_schedule_moves_a_waiting_job,
     a_new_schedule_takes_over_after_the_run, each_version_is_run_once_at_its_start,
-    it_is_known_which_slot_was_begun,
+    it_is_known_when_a_slot_was_begun, what_comes_while_it_is_declared_is_computed_anew,
 };
-pub(crate) use renamed::{a_former_name_gives_its_row, a_row_beside_its_new_name_goes};
+pub(crate) use renamed::{
+    a_former_name_gives_its_row, a_row_beside_its_new_name_goes,
+    jobs_get_the_new_name_whoever_runs_them,
+};
 
 use crate::steps::{
     LONG, SECOND, claim, claim_all, claim_one, end, finish, held, job, row, sorted, standing, task,

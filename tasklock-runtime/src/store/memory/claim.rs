@@ -146,6 +146,9 @@ fn take(
     job.crashes += u32::from(takeover);
     job.state = JobState::Running;
     job.claimed_at = Some(now);
+    if job.is_standing() {
+        job.begun_at.get_or_insert(now);
+    }
     job.worker = Some(request.worker.clone());
     job.lease = Some(Held {
         owner: request.token.clone(),
@@ -162,7 +165,7 @@ fn take(
         due_at: job.due_at.unwrap_or(now),
         slot_at: job.slot_at,
         schedule: job.schedule.clone(),
-        begun: job.begun,
+        begun_at: job.begun_at,
         follows: job.follows,
         attempt: job.attempt,
         crashes: job.crashes,

@@ -3,7 +3,7 @@
 use super::Memory;
 use super::rows::{Parked, Rows, Stored};
 use crate::store::declaring::{ALIAS_LASTS, Standing, first};
-use crate::store::{Declaration, JobState, Pausable};
+use crate::store::{Declaration, Pausable};
 use crate::task::micros;
 
 impl Memory {
@@ -11,14 +11,18 @@ impl Memory {
         let now = self.now_micros();
         let mut rows = self.rows();
         for declared in declarations {
-            if rows.present(&declared.task, now) != declared.task {
+            if is_elsewhere(&rows, declared, now) {
                 continue;
             }
             if let Some((newer, _)) = rows.aliases.remove(&declared.task) {
                 rename(&mut rows, &newer, &declared.task);
+                rename_jobs(&mut rows, &newer, &declared.task);
             }
             for former in &declared.aliases {
                 alias(&mut rows, former, &declared.task, now);
+            }
+            if !declared.standing {
+                continue;
             }
             match rows.standing(&declared.task) {
                 Some((_, job)) => {
@@ -48,12 +52,13 @@ impl Memory {
         let mut rows = self.rows();
         let mut missing = Vec::new();
         for declared in declarations {
-            for former in &declared.aliases {
+            let is_elsewhere = is_elsewhere(&rows, declared, now);
+            for former in declared.aliases.iter().filter(|_| !is_elsewhere) {
                 alias(&mut rows, former, &declared.task, now);
                 rename_jobs(&mut rows, former, &declared.task);
             }
-            let is_its_own = rows.present(&declared.task, now) == declared.task;
-            if is_its_own && rows.standing(&declared.task).is_none() {
+            let is_missing = declared.standing && rows.standing(&declared.task).is_none();
+            if is_missing && rows.present(&declared.task, now) == declared.task {
                 missing.push(declared.task.clone());
             }
         }
@@ -72,15 +77,18 @@ fn alias(rows: &mut Rows, former: &str, name: &str, now: i64) {
     }
     rows.aliases
         .insert(former.to_owned(), (name.to_owned(), until));
-    if rows.paused.contains(&Pausable::Task(former.to_owned())) {
-        rows.paused.insert(Pausable::Task(name.to_owned()));
-    }
     rename(rows, former, name);
 }
 
-/// Those that wait, but for those whose key is taken.
+/// Whether it is a former name, under a new one that somebody serves, which is not one of its own.
+fn is_elsewhere(rows: &Rows, declared: &Declaration, now: i64) -> bool {
+    let present = rows.present(&declared.task, now);
+    present != declared.task && !declared.aliases.iter().any(|former| former == present)
+}
+
+/// Those that wait or run, but for those whose key is taken.
 fn rename_jobs(rows: &mut Rows, former: &str, name: &str) {
-    let waits = |job: &Stored| job.task == former && job.state == JobState::Ready;
+    let waits = |job: &Stored| job.task == former && !job.state.is_ended();
     let ids: Vec<i64> = rows
         .jobs
         .iter()
@@ -98,6 +106,9 @@ fn rename_jobs(rows: &mut Rows, former: &str, name: &str) {
 
 /// The row itself, whoever runs it; or, where there is one of the present name, away with it.
 fn rename(rows: &mut Rows, former: &str, name: &str) {
+    if rows.paused.remove(&Pausable::Task(former.to_owned())) {
+        rows.paused.insert(Pausable::Task(name.to_owned()));
+    }
     let is_taken = rows.standing(name).is_some();
     let Some((id, job)) = rows.standing(former) else {
         return;
@@ -117,7 +128,7 @@ fn standing(job: &Stored) -> Standing {
         due_at: job.due_at.or(job.parked.as_ref().map(|parked| parked.due)),
         slot_at: job.slot_at,
         parked: job.parked.is_some(),
-        begun: job.begun,
+        begun: job.begun_at.is_some(),
         again: job.again,
         moved: false,
         attempt: job.attempt,
@@ -137,8 +148,9 @@ fn write(job: &mut Stored, new: Standing) {
     job.slot_at = new.slot_at;
     job.follows = new.follows;
     job.versions = new.versions;
-    (job.begun, job.again) = (new.begun, new.again);
+    job.again = new.again;
     if new.moved {
+        job.begun_at = None;
         (job.attempt, job.crashes, job.refusals) = (0, 0, 0);
     }
 }

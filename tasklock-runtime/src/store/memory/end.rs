@@ -50,7 +50,6 @@ impl Memory {
             job.lease = None;
             job.worker = None;
             job.attempt = job.attempt.saturating_sub(1);
-            job.begun |= job.is_standing();
             job.state = JobState::Ready;
             if job.task == LEASES {
                 job.prune_at = Some(now.saturating_add(micros(CANCELLED_KEEP)));
@@ -115,7 +114,13 @@ fn end_run(job: &mut Stored, end: &Finish, now: i64) {
     match end.then {
         Then::Slot(next) => {
             let follows = job.follows.take();
-            let changed = follows.filter(|_| follows != end.passed.follows);
+            let is_later = |next: &Next| match next {
+                Next::At { slot, .. } => job.slot_at.is_none_or(|before| *slot > before),
+                _ => true,
+            };
+            let changed = follows
+                .filter(|_| follows != end.passed.follows)
+                .filter(is_later);
             let (slot, due) = match changed.unwrap_or(next) {
                 Next::At { slot, due } => (Some(slot), Some(due)),
                 Next::In(delay) => (Some(later(delay)), Some(later(delay))),
@@ -128,14 +133,13 @@ fn end_run(job: &mut Stored, end: &Finish, now: i64) {
                 due
             };
             job.slot_at = slot;
-            job.begun = false;
+            job.begun_at = None;
             job.due_at = due.map(|due| due.max(hold.unwrap_or(i64::MIN)));
             (job.attempt, job.crashes, job.refusals) = (0, 0, 0);
         }
         Then::Again(delay, counts) => {
             job.due_at = Some(later(delay).max(hold.unwrap_or(i64::MIN)));
             job.slot_at = end.passed.slot.or(job.slot_at);
-            job.begun = true;
             if counts != Counts::Attempt {
                 job.attempt = job.attempt.saturating_sub(1);
             }

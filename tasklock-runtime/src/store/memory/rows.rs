@@ -37,7 +37,7 @@ pub(super) struct Stored {
     pub(super) slot_at: Option<i64>,
     pub(super) missed: u64,
     pub(super) skipped: u64,
-    pub(super) begun: bool,
+    pub(super) begun_at: Option<i64>,
     /// What follows a slot of another schedule.
     pub(super) follows: Option<Next>,
     pub(super) again: bool,
@@ -126,7 +126,7 @@ impl Stored {
             slot_at: None,
             missed: 0,
             skipped: 0,
-            begun: false,
+            begun_at: None,
             follows: None,
             again: false,
             versions: None,

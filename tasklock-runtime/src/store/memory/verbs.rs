@@ -42,9 +42,9 @@ impl Store for Memory {
         ready(self.now_micros())
     }
 
-    fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, ()> {
+    fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, bool> {
         self.declare_now(declarations);
-        ready(())
+        ready(true)
     }
 
     fn tend<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, Vec<String>> {

@@ -6,15 +6,14 @@ use sqlx::{Connection, PgConnection};
 use super::statements::BEGIN;
 use super::{PgStore, announce, column};
 use crate::store::Declaration;
-use crate::store::declaring::{ALIAS_AGAIN, ALIAS_LASTS, RENAMED, Standing, first};
+use crate::store::declaring::{Standing, first};
 use crate::store::sql::{follows, follows_columns};
-use crate::task::micros;
 
 impl PgStore {
     pub(super) async fn declare_once(
         &self,
         declarations: &[Declaration],
-    ) -> Result<(), sqlx::Error> {
+    ) -> Result<bool, sqlx::Error> {
         let mut connection = self.checkout().await?;
         let mut tx = connection.begin_with(BEGIN).await?;
         sqlx::query(&self.statements.lock_aliases)
@@ -32,140 +31,19 @@ impl PgStore {
                 written += self.alias(&mut tx, former, &declared.task).await?;
             }
         }
-        let declarations = &declarations[..];
+        let standing = declarations
+            .into_iter()
+            .filter(|declared| declared.standing);
+        let declarations = &standing.collect::<Vec<_>>()[..];
         written += self.declare_new(&mut tx, declarations, now).await?;
-        written += self.redeclare(&mut tx, declarations, now).await?;
+        let redeclared = self.redeclare(&mut tx, declarations, now).await?;
+        written += redeclared.unwrap_or(0);
         if written > 0 {
             announce::work(&mut tx, &self.statements).await?;
         }
         tx.commit().await?;
         connection.done();
-        Ok(())
-    }
-
-    /// The tasks whose names are former ones, under a new name that somebody serves. Where nobody does any more, the row is
-    /// theirs again.
-    async fn take_back(
-        &self,
-        tx: &mut PgConnection,
-        declarations: &[Declaration],
-    ) -> Result<Vec<String>, sqlx::Error> {
-        let tasks: Vec<&str> = declarations.iter().map(|d| &*d.task).collect();
-        let aliases: Vec<(String, String, bool)> = sqlx::query_as(&self.statements.aliases)
-            .bind(&tasks)
-            .fetch_all(&mut *tx)
-            .await?;
-        let (served, own): (Vec<_>, Vec<_>) = aliases.into_iter().partition(|alias| alias.2);
-        for (name, newer, _) in &own {
-            self.rename(tx, newer, name).await?;
-        }
-        if !own.is_empty() {
-            let names: Vec<String> = own.into_iter().map(|alias| alias.0).collect();
-            sqlx::query(&self.statements.unalias)
-                .bind(names)
-                .execute(tx)
-                .await?;
-        }
-        Ok(served.into_iter().map(|alias| alias.0).collect())
-    }
-
-    /// This name is a former one from now on.
-    async fn alias(
-        &self,
-        tx: &mut PgConnection,
-        former: &str,
-        name: &str,
-    ) -> Result<u64, sqlx::Error> {
-        sqlx::query(&self.statements.alias)
-            .bind(former)
-            .bind(name)
-            .bind(micros(ALIAS_LASTS))
-            .execute(&mut *tx)
-            .await?;
-        sqlx::query(&self.statements.rename_pause)
-            .bind(former)
-            .bind(name)
-            .execute(&mut *tx)
-            .await?;
-        self.rename(tx, former, name).await
-    }
-
-    /// The row itself, whoever runs it; or, where there is one of the present name, away with it.
-    async fn rename(
-        &self,
-        tx: &mut PgConnection,
-        from: &str,
-        to: &str,
-    ) -> Result<u64, sqlx::Error> {
-        let mut written = 0;
-        for statement in [&self.statements.rename, &self.statements.drop_former] {
-            written += sqlx::query(statement)
-                .bind(from)
-                .bind(to)
-                .execute(&mut *tx)
-                .await?
-                .rows_affected();
-        }
-        Ok(written)
-    }
-
-    async fn rename_jobs(
-        &self,
-        connection: &mut PgConnection,
-        former: &str,
-        name: &str,
-    ) -> Result<u64, sqlx::Error> {
-        let renamed = sqlx::query(&self.statements.rename_jobs)
-            .bind(former)
-            .bind(name)
-            .bind(RENAMED)
-            .execute(&mut *connection)
-            .await?
-            .rows_affected();
-        if renamed > 0 {
-            announce::work(connection, &self.statements).await?;
-        }
-        Ok(renamed)
-    }
-
-    pub(super) async fn tend_once(
-        &self,
-        declarations: &[Declaration],
-    ) -> Result<Vec<String>, sqlx::Error> {
-        let mut connection = self.checkout().await?;
-        for declared in declarations.iter().filter(|d| !d.aliases.is_empty()) {
-            let lapsing: Vec<String> = sqlx::query_scalar(&self.statements.lapsing)
-                .bind(&declared.aliases)
-                .bind(micros(ALIAS_AGAIN))
-                .bind(&declared.task)
-                .fetch_all(&mut *connection)
-                .await?;
-            if !lapsing.is_empty() {
-                let mut tx = connection.begin_with(BEGIN).await?;
-                sqlx::query(&self.statements.lock_aliases)
-                    .execute(&mut *tx)
-                    .await?;
-                for former in &lapsing {
-                    self.alias(&mut tx, former, &declared.task).await?;
-                }
-                tx.commit().await?;
-            }
-            for former in &declared.aliases {
-                self.rename(&mut connection, former, &declared.task).await?;
-                while self
-                    .rename_jobs(&mut connection, former, &declared.task)
-                    .await?
-                    == RENAMED.unsigned_abs()
-                {}
-            }
-        }
-        let tasks: Vec<&str> = declarations.iter().map(|d| &*d.task).collect();
-        let missing = sqlx::query_scalar(&self.statements.undeclared)
-            .bind(tasks)
-            .fetch_all(&mut *connection)
-            .await?;
-        connection.done();
-        Ok(missing)
+        Ok(redeclared.is_some())
     }
 
     async fn declare_new(
@@ -194,32 +72,47 @@ impl PgStore {
         Ok(written.rows_affected())
     }
 
-    /// Looks first, and locks only what is to be written: most starts change nothing.
+    /// Looks first, and locks only what is to be written: most starts change nothing. `None` if an instant has come that was
+    /// to come.
     async fn redeclare(
         &self,
         tx: &mut PgConnection,
         declarations: &[&Declaration],
         now: i64,
-    ) -> Result<u64, sqlx::Error> {
+    ) -> Result<Option<u64>, sqlx::Error> {
         let mut changed: Vec<&str> = declarations.iter().map(|d| &*d.task).collect();
+        let mut is_late = false;
         let statements = &self.statements;
         for (statement, locked) in [
             (&statements.standings, false),
             (&statements.lock_standings, true),
         ] {
             if changed.is_empty() {
-                return Ok(0);
+                break;
             }
             let rows = sqlx::query(statement)
                 .bind(&changed)
                 .fetch_all(&mut *tx)
                 .await?;
+            // Who had the rows may have run a slot meanwhile.
+            let now = if locked {
+                sqlx::query_scalar(&statements.now)
+                    .fetch_one(&mut *tx)
+                    .await?
+            } else {
+                now
+            };
             changed.clear();
             for row in &rows {
                 let task: &str = column(row, "task")?;
                 let declared = declarations.iter().find(|declared| declared.task == task);
                 let Some(declared) = declared else { continue };
-                let Some(new) = standing(row)?.declared(declared, now) else {
+                let standing = standing(row)?;
+                if standing.is_late(declared, now) {
+                    is_late = true;
+                    continue;
+                }
+                let Some(new) = standing.declared(declared, now) else {
                     continue;
                 };
                 changed.push(&declared.task);
@@ -228,7 +121,7 @@ impl PgStore {
                 }
             }
         }
-        Ok(changed.len() as u64)
+        Ok((!is_late).then_some(changed.len() as u64))
     }
 
     async fn write(

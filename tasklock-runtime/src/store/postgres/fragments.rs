@@ -42,7 +42,7 @@ const EXPIRED: &str = "j.state = 'running' AND j.lock_until < statement_timestam
 const CLAIMED: &str = "j.id, j.task, j.fence, j.attempt, greatest(j.crashes, 0) AS crashes,
     greatest(j.refusals, 0) AS refusals, j.payload, j.unique_key IS NOT DISTINCT FROM '' AS standing,
     {to_cancel} AS to_cancel, j.due_at, j.slot_at, j.schedule,
-    j.begun IS TRUE AS begun, j.next_at, j.next_in, j.priority, j.resource, clock_timestamp() AS now";
+    j.begun_at, j.next_at, j.next_in, j.priority, j.resource, clock_timestamp() AS now";
 
 /// How the row `j` becomes the lease of `k`.
 const ACQUIRED: &str = "state = 'running', lock_owner = k.owner, lock_worker = k.worker,
@@ -134,7 +134,7 @@ const ENDED: &str = "state = k.state, lock_owner = NULL, lock_worker = NULL, loc
         WHEN {changed} THEN CASE WHEN coalesce(j.next_in, 0) >= 0 THEN coalesce({next_at_kept}, {delayed}) END
         ELSE coalesce(timestamptz 'epoch' + k.slot_at * interval '1 microsecond',
             k.now + k.next_in * interval '1 microsecond') END,
-    begun = CASE WHEN k.counts <> 0 AND k.state = 'ready' THEN true END,
+    begun_at = CASE WHEN k.counts <> 0 THEN j.begun_at END,
     again = CASE WHEN k.counts <> 0 THEN j.again END,
     missed = CASE k.missed WHEN 0 THEN j.missed ELSE {missed_more} END,
     skipped = CASE k.skipped WHEN 0 THEN j.skipped ELSE {skipped_more} END,
@@ -143,18 +143,25 @@ const ENDED: &str = "state = k.state, lock_owner = NULL, lock_worker = NULL, loc
     prune_at = CASE WHEN k.state <> 'ready' OR j.task = '{leases}' THEN greatest(clock_timestamp()
         + coalesce(k.keep * interval '1 microsecond', {cancelled_keep}), {hold}) END";
 
+/// The job `j` is no standing one, and could be one of the task $2.
+const NO_KEY_TAKEN: &str =
+    "j.unique_key IS DISTINCT FROM '' AND NOT EXISTS (SELECT FROM {s}{p}job o
+            WHERE o.task = $2 AND o.unique_key = j.unique_key AND o.state IN ('ready', 'running'))";
+
 /// Whether a start has changed what follows the run `j` since it was claimed; and when it falls due next, by the row or by `k`.
 /// Far instants are cut before anything is added to them.
-const CHANGED: &str = "(j.next_in IS DISTINCT FROM k.told_in
-            OR j.next_at IS DISTINCT FROM timestamptz 'epoch' + k.told_at * interval '1 microsecond')";
+const CHANGED: &str = "((j.next_in IS DISTINCT FROM k.told_in
+            OR j.next_at IS DISTINCT FROM timestamptz 'epoch' + k.told_at * interval '1 microsecond')
+            AND (j.next_at <= j.slot_at) IS NOT TRUE)";
 const NEXT_DUE: &str = "(CASE WHEN NOT {changed} THEN greatest(timestamptz 'epoch' + k.next_at * interval '1 microsecond',
                 k.now + k.next_in * interval '1 microsecond')
             WHEN coalesce(j.next_in, 0) < 0 THEN NULL
             WHEN j.next_at IS NULL THEN {delayed}
-            ELSE {next_at_kept} + coalesce(least(j.next_in, {last_micros}), 0) * interval '1 microsecond' END)";
+            ELSE {next_at_kept} + least(coalesce(j.next_in, 0), {last_micros}) * interval '1 microsecond' END)";
 const NEXT_AT_KEPT: &str =
     "CASE WHEN j.next_at IS NOT NULL THEN least(greatest(j.next_at, {first}), {last}) END";
-const DELAYED: &str = "k.now + least(j.next_in, {last_micros}) * interval '1 microsecond'";
+const DELAYED: &str =
+    "k.now + least(coalesce(j.next_in, 0), {last_micros}) * interval '1 microsecond'";
 
 /// The parts in braces that are not names of tables.
 pub(super) struct Fragments(Vec<(&'static str, String)>);
@@ -180,6 +187,12 @@ impl Fragments {
             ),
             ("{park}", PARK.to_owned()),
             ("{ended}", ENDED.to_owned()),
+            (
+                "{begins}",
+                "CASE WHEN j.unique_key = '' THEN coalesce(j.begun_at, clock_timestamp()) END"
+                    .to_owned(),
+            ),
+            ("{no_key_taken}", NO_KEY_TAKEN.to_owned()),
             ("{next_due}", NEXT_DUE.to_owned()),
             ("{changed}", CHANGED.to_owned()),
             ("{next_at_kept}", NEXT_AT_KEPT.to_owned()),

@@ -17,6 +17,7 @@ mod listen;
 mod micros;
 mod migrate;
 mod named;
+mod renamed;
 mod resources;
 mod rows;
 mod statements;

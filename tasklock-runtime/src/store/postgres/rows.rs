@@ -129,7 +129,11 @@ fn claim(row: &PgRow, token: &OwnerToken, takeover: bool) -> Result<Claim, sqlx:
         } else {
             None
         },
-        begun: standing && column(row, "begun")?,
+        begun_at: if standing {
+            instant(row, "begun_at")?
+        } else {
+            None
+        },
         follows: if standing { following(row)? } else { None },
         standing,
         to_cancel: column(row, "to_cancel")?,

@@ -38,7 +38,7 @@ macro_rules! store_verbs {
                 Box::pin(async move { retried!(idempotent self, "read the clock", self.now_once()) })
             }
 
-            fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, ()> {
+            fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, bool> {
                 Box::pin(async move {
                     retried!(idempotent self, "declare the tasks", self.declare_once(declarations))
                 })

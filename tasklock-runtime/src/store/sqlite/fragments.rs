@@ -39,7 +39,7 @@ const SUSPECT: &str =
 /// What a claim says of a row.
 const CLAIMED: &str =
     "id, task, fence, attempt, {crashes} AS crashes, {refusals} AS refusals, payload,
-    unique_key IS '' AS standing, {to_cancel} AS to_cancel, {due} AS due_at, {slot} AS slot_at, schedule, coalesce(begun, 0) <> 0 AS begun,
+    unique_key IS '' AS standing, {to_cancel} AS to_cancel, {due} AS due_at, {slot} AS slot_at, schedule, {begun_at} AS begun_at,
     {next_at} AS next_at, next_in, resource,
     {ranked} AS rank";
 
@@ -100,9 +100,15 @@ const HOLD: &str = "(min(max(CAST(claimed_at AS INTEGER), 0), {now}) + e.hold)";
 const PRESENT: &str =
     "coalesce((SELECT a.task FROM {p}alias a WHERE a.name = ?1 AND a.served_until > {now}), ?1)";
 
+/// The job `j` is no standing one, and could be one of the task ?2.
+const NO_KEY_TAKEN: &str = "j.unique_key IS NOT '' AND NOT EXISTS (SELECT 1 FROM {p}job o
+            WHERE o.task = ?2 AND o.unique_key = j.unique_key AND o.unique_key IS NOT NULL
+            AND o.state IN ('ready', 'running'))";
+
 /// Whether a start has changed what follows the run since it was claimed; and when it falls due next, by the row or by `e`.
 /// Far instants are cut before anything is added to them.
-const CHANGED: &str = "({p}job.next_in IS NOT e.told_in OR {p}job.next_at IS NOT e.told_at)";
+const CHANGED: &str = "(({p}job.next_in IS NOT e.told_in OR {p}job.next_at IS NOT e.told_at)
+            AND coalesce({p}job.next_at > {p}job.slot_at, 1))";
 const NEXT_DUE: &str = "(CASE WHEN NOT {changed} THEN coalesce(e.next_at, {now} + e.next_in)
             WHEN coalesce({p}job.next_in, 0) < 0 THEN NULL
             WHEN {p}job.next_at IS NULL THEN {delayed}
@@ -134,6 +140,12 @@ impl Fragments {
             ("{unsaid}", UNSAID.to_owned()),
             ("{taken}", TAKEN.to_owned()),
             ("{hold}", HOLD.to_owned()),
+            ("{begun_at}", micros("begun_at")),
+            (
+                "{begins}",
+                "CASE WHEN unique_key IS '' THEN coalesce(begun_at, {now}) END".to_owned(),
+            ),
+            ("{no_key_taken}", NO_KEY_TAKEN.to_owned()),
             ("{next_due}", NEXT_DUE.to_owned()),
             ("{changed}", CHANGED.to_owned()),
             ("{next_at_kept}", NEXT_AT_KEPT.to_owned()),

@@ -19,6 +19,7 @@ mod guard;
 mod jobs;
 mod migrate;
 mod named;
+mod renamed;
 mod resources;
 mod rows;
 mod statements;

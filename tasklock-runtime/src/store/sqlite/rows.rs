@@ -110,7 +110,7 @@ fn claim(row: &SqliteRow, token: &OwnerToken, takeover: bool) -> Result<Claim, s
         due_at: column::<Option<i64>>(row, "due_at")?.unwrap_or_default(),
         slot_at: column(row, "slot_at")?,
         schedule: text(row, "schedule")?,
-        begun: column(row, "begun")?,
+        begun_at: column(row, "begun_at")?,
         follows: follows(column(row, "next_at")?, column(row, "next_in")?),
         attempt: column(row, "attempt")?,
         crashes: column(row, "crashes")?,

@@ -30,9 +30,15 @@ impl Definition {
         let jitter = self.jitter.unwrap_or_default();
         let missed = self.missed.unwrap_or_default();
         let most = self.max_missed.unwrap_or(Self::MAX_MISSED);
-        Ok(Plan::new(self.name, schedule)
-            .spread(jitter)
-            .missing(missed, most, self.catch_up))
+        let plan =
+            Plan::new(self.name, schedule)
+                .spread(jitter)
+                .missing(missed, most, self.catch_up);
+        Ok(if self.payload {
+            plan.undeclared()
+        } else {
+            plan
+        })
     }
 
     /// `jitter`, as it was given.

@@ -20,8 +20,8 @@ pub struct Passed {
 pub(crate) struct Claimed {
     pub(crate) slot: Option<i64>,
     pub(crate) due: i64,
-    /// Whether the slot was claimed before.
-    pub(crate) begun: bool,
+    /// When the slot was first claimed.
+    pub(crate) begun_at: i64,
     /// The slot is one of a schedule that was changed since; this comes next.
     pub(crate) follows: Option<Next>,
     /// When, by the store's clock.

@@ -11,11 +11,11 @@
 //! | `all` | it is run, unless more than `max_missed` slots wait: then the oldest are skipped, and the first of the others is run | the next one, also if it has passed |
 //!
 //! Whatever the policy, slots that fell due longer than `catch_up` ago are skipped, and the first that is young enough is run, if there
-//! is one. Only a slot that was never claimed before is skipped: of what has begun every attempt is made. An extra run is never skipped.
+//! is one. `now` is the time of the *first* claim of the slot, which the row keeps: what was claimed in time is tried to its end, whatever
+//! comes between, and what was not is skipped, whoever claims it again. An extra run is never skipped.
 //!
-//! Where a later slot is to be run that has come already, the claim is ended by writing that into the row, as a slot that was begun:
-//! the next claim runs it, however late it is by then. So a store that is slow cannot starve a task, and a crash brings no
-//! slot back that was skipped.
+//! Where a later slot is to be run that has come already, the claim is ended by writing that into the row, and the next claim
+//! runs it, judged as this one was. So a store that is slow cannot starve a task.
 //!
 //! Where the schedule was changed while a slot was due, the slot is still run, or skipped, as one. It is followed by what the
 //! row says that follows, which is the first slot of the new schedule since then.
@@ -58,6 +58,8 @@ pub(crate) struct Plan {
     catch_up: Option<Duration>,
     /// The task's own share in the jitter.
     pub(super) seed: u64,
+    /// Whether the task has a standing job in this program.
+    declared: bool,
 }
 
 impl Plan {
@@ -70,6 +72,7 @@ impl Plan {
             most: 1,
             catch_up: None,
             seed: fnv(task.bytes()),
+            declared: true,
         }
     }
 
@@ -84,6 +87,19 @@ impl Plan {
             catch_up,
             ..self
         }
+    }
+
+    /// Of a task that needs a payload, and has no standing job but one that an older version has left.
+    pub(crate) fn undeclared(self) -> Self {
+        Self {
+            declared: false,
+            ..self
+        }
+    }
+
+    /// Whether the schedule in the store is one that this program may have said.
+    pub(crate) fn is_declared(&self) -> bool {
+        self.declared
     }
 
     /// As it is stored.
@@ -135,16 +151,14 @@ impl Plan {
 
     /// What becomes of a claim: whether its slot, another, or none is run.
     pub(crate) fn fate(&self, claimed: &Claimed) -> Fate {
-        let Some(slot) = claimed
-            .slot
-            .filter(|_| !claimed.begun && !claimed.is_extra())
-        else {
+        let Some(slot) = claimed.slot.filter(|_| !claimed.is_extra()) else {
             return Fate::Run;
         };
         let Some(behind) = self.behind(claimed) else {
             return Fate::Run;
         };
-        let now = claimed.now;
+        // Every claim of a slot is judged as the first one was.
+        let now = claimed.begun_at;
         let young = || self.later_than(behind, self.oldest(now));
         let to_come = || self.later_than(behind, now);
         let next = [
@@ -176,18 +190,24 @@ impl Plan {
 
     /// By `missed = "skip"`.
     fn is_missed(&self, claimed: &Claimed, behind: i64) -> bool {
-        let late = claimed.now.saturating_sub(claimed.due);
+        let late = claimed.begun_at.saturating_sub(claimed.due);
         let next = || self.slot_after(behind);
-        let has_come = || next().is_some_and(|next| self.due(next) <= claimed.now);
+        let has_come = || next().is_some_and(|next| self.due(next) <= claimed.begun_at);
         self.missed == Missed::Skip && (late > LATE || late > SOON && has_come())
     }
 
     /// The first of those that `missed = "all"` runs, where the claimed one is not among them.
     fn newest(&self, behind: i64, now: i64) -> Option<i64> {
+        if self.missed != Missed::All {
+            return None;
+        }
         let most = u64::from(self.most);
-        // The one that was claimed is one of them.
-        let is_full = self.missed == Missed::All && self.schedule.count(behind, now, most) >= most;
-        is_full.then(|| self.schedule.newest(behind, now, most))?
+        // Those that have fallen due; the one that was claimed is one of them.
+        let last = self
+            .later_than(behind, now)
+            .map_or(now, |next| now.min(next - 1));
+        let is_full = self.schedule.count(behind, last, most) >= most;
+        is_full.then(|| self.schedule.newest(behind, last, most))?
     }
 
     /// What comes next is later than this; `None` where it is no slot.

@@ -4,10 +4,11 @@ use std::slice::from_ref;
 use std::time::Duration;
 
 use tasklock_runtime::Next;
-use tasklock_runtime::store::{Counts, Declaration, Finish, Passed, Store, Then};
+use tasklock_runtime::store::{Claim, Counts, Declaration, Finish, Passed, Store, Then};
 
 use crate::steps::{
-    LONG, SECOND, claim, claim_one, end, finish, held, next, row, standing, task, then,
+    LONG, SECOND, SHORT, claim, claim_one, end, enqueue, finish, held, new, next, row, standing,
+    taken_over, task, then,
 };
 use crate::world::World;
 
@@ -88,7 +89,7 @@ pub(crate) async fn a_new_schedule_leaves_what_is_due(world: &World) {
     let late = claim_one(&*store, "task", LONG).await;
     assert_eq!((late.slot_at, late.due_at), (Some(SECOND), SECOND));
     assert_eq!(late.schedule.as_deref(), Some("every 1h"));
-    assert_eq!((late.follows, late.begun), (Some(next), false));
+    assert_eq!(late.follows, Some(next));
     let again = then(&late.key, Then::Again(LONG, Counts::Attempt));
     finish(&*store, again).await;
     let waiting = standing(&*store, "task").await;
@@ -100,11 +101,7 @@ pub(crate) async fn a_new_schedule_leaves_what_is_due(world: &World) {
     assert_eq!(found, (waiting.due_at, Some(SECOND), 1));
     store.trigger("task").await.unwrap();
     let second = claim_one(&*store, "task", LONG).await;
-    assert_eq!(
-        (second.follows, second.begun),
-        (Some(back), true),
-        "the last one counts"
-    );
+    assert_eq!(second.follows, Some(back), "the last one counts");
     // Whoever has been told what follows knows better.
     let told = Finish {
         passed: Passed {
@@ -136,15 +133,17 @@ pub(crate) async fn a_new_schedule_leaves_what_is_due(world: &World) {
     assert_eq!(extra.slot_at, None);
 }
 
-/// What was given back, put off, or failed, was claimed before; a slot that nobody has claimed was not.
-pub(crate) async fn it_is_known_which_slot_was_begun(world: &World) {
+/// What was given back, put off, or failed, was claimed before, and it is known when for the first time.
+pub(crate) async fn it_is_known_when_a_slot_was_begun(world: &World) {
     let store = world.store().await;
+    let before = store.now().await.unwrap();
     let first = held(&*store, "task", LONG).await;
-    assert!(!first.begun);
+    let begun = first.begun_at.unwrap();
+    assert!((before..=store.now().await.unwrap()).contains(&begun));
     store.release(from_ref(&first.key)).await.unwrap();
     let mut claim = claim_one(&*store, "task", LONG).await;
     for counts in [Counts::Nothing, Counts::Refusal, Counts::Attempt] {
-        assert!(claim.begun, "{counts:?}");
+        assert_eq!(claim.begun_at, Some(begun), "{counts:?}");
         // It goes on for a later slot.
         let later = Finish {
             passed: Passed {
@@ -158,17 +157,29 @@ pub(crate) async fn it_is_known_which_slot_was_begun(world: &World) {
         assert_eq!(again.slot_at, claim.slot_at.map(|slot| slot + 1));
         claim = again;
     }
+    let between = store.now().await.unwrap();
     finish(&*store, end(&claim.key, Next::at(9))).await;
-    let next = claim_one(&*store, "task", LONG).await;
-    assert!(!next.begun && next.attempt == 1);
+    let next = claim_one(&*store, "task", SHORT).await;
+    assert!(next.begun_at.unwrap() >= between && next.attempt == 1);
+    let next = Claim {
+        key: taken_over(&*store, "task", LONG).await.key,
+        ..next
+    };
     // What is moved starts anew.
     finish(&*store, then(&next.key, Then::Again(LONG, Counts::Attempt))).await;
-    for (schedule, next) in [("on demand", Next::Dormant), ("every 1h", Next::at(8))] {
+    let waiting = store.now().await.unwrap();
+    for (schedule, next) in [
+        ("on demand", Next::Dormant),
+        ("every 1h", Next::In(Duration::ZERO)),
+    ] {
         let changed = Declaration::new("task", schedule, next);
         store.declare(&[changed]).await.unwrap();
     }
     let moved = claim_one(&*store, "task", LONG).await;
-    assert!(!moved.begun && moved.attempt == 1 && moved.slot_at == Some(8));
+    assert!(moved.begun_at.unwrap() >= waiting && moved.attempt == 1 && moved.crashes == 0);
+    // A job that was enqueued has no slots.
+    enqueue(&*store, new("other")).await;
+    assert_eq!(claim_one(&*store, "other", LONG).await.begun_at, None);
 }
 
 /// The run is its owner's, and ends as usual. Only what comes after it is the new version's.
@@ -259,4 +270,40 @@ pub(crate) async fn each_version_is_run_once_at_its_start(world: &World) {
     finish(&*store, end(&extra.key, Next::Dormant)).await;
     let dormant = standing(&*store, "task").await;
     assert_eq!((dormant.due_at, dormant.slot_at), (None, None), "and once");
+}
+
+/// A slot that was to be the next one has come before it was written: it may have been run under the old schedule. What is there
+/// already stays as it is where it is only restored.
+pub(crate) async fn what_comes_while_it_is_declared_is_computed_anew(world: &World) {
+    let store = world.store().await;
+    let later = in_an_hour(&*store, 0).await;
+    store.declare(&[task("task", Some(later))]).await.unwrap();
+    let now = store.now().await.unwrap();
+    let late = Declaration {
+        asked_at: now - 2 * SECOND,
+        ..Declaration::new("task", "every 5s", Next::at(now - SECOND))
+    };
+    let restoring = Declaration {
+        restores: true,
+        ..Declaration::new("task", "every 5s", Next::at(later + 5))
+    };
+    assert!(store.declare(&[restoring]).await.unwrap());
+    let is_known = world.sql().await.is_some();
+    if is_known {
+        assert!(!store.declare(from_ref(&late)).await.unwrap());
+    }
+    let found = standing(&*store, "task").await;
+    assert_eq!((found.slot_at, found.due_at), (Some(later), Some(later)));
+    let in_time = Declaration {
+        asked_at: now,
+        ..Declaration::new("task", "every 5s", Next::at(later + 5))
+    };
+    assert!(store.declare(&[in_time]).await.unwrap());
+    assert_eq!(standing(&*store, "task").await.slot_at, Some(later + 5));
+    // Nor does a slot come again that is run just now.
+    let held = held(&*store, "other", LONG).await;
+    let same = Declaration::new("other", "every 5s", Next::at(held.slot_at.unwrap()));
+    store.declare(&[same]).await.unwrap();
+    finish(&*store, end(&held.key, Next::at(9))).await;
+    assert_eq!(standing(&*store, "other").await.slot_at, Some(9));
 }

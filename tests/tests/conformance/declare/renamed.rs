@@ -4,8 +4,8 @@ use tasklock_runtime::store::{Declaration, Pausable};
 use tasklock_runtime::{Next, Triggered};
 
 use crate::steps::{
-    LONG, claim_one, end, enqueue, finish, held, job, new, renewal, renewer, standing, task,
-    with_key,
+    LONG, SHORT, claim_one, end, enqueue, finish, held, job, new, renewal, renewer, standing,
+    taken_over, task, with_key,
 };
 use crate::world::{Sql, World};
 
@@ -55,25 +55,36 @@ pub(crate) async fn a_former_name_gives_its_row(world: &World) {
     assert_eq!(store.tend(&others).await.unwrap(), ["missing"]);
     assert_eq!(standing(&*store, "newest").await.job, held.key.job);
 
-    // What somebody enqueues under an old name gets the new one, unless its key is taken there; what is paused is so under both.
+    // What somebody enqueues under an old name gets the new one, unless its key is taken there; what is paused is, under the new one.
+    let both = [Declaration {
+        aliases: vec!["new".to_owned(), "old".to_owned()],
+        ..newest[0].clone()
+    }];
     let mut ids = Vec::new();
     for job in [new("old"), with_key("old", "a"), with_key("old", "b")] {
         ids.push(enqueue(&*store, job).await.id());
     }
-    enqueue(&*store, with_key("new", "b")).await;
-    let old_one = Pausable::Task("old".to_owned());
-    store.pause(&old_one, true).await.unwrap();
-    assert_eq!(store.tend(&renamed).await.unwrap(), Vec::<String>::new());
+    enqueue(&*store, with_key("newest", "b")).await;
+    let [former, present] = ["old", "newest"].map(|name| Pausable::Task(name.to_owned()));
+    store.pause(&former, true).await.unwrap();
+    assert_eq!(store.tend(&both).await.unwrap(), Vec::<String>::new());
     let mut names = Vec::new();
     for id in ids {
         names.push(job(&*store, id).await.task);
     }
-    assert_eq!(names, ["new", "new", "old"]);
+    assert_eq!(names, ["newest", "newest", "old"]);
+    assert_eq!(store.paused().await.unwrap(), [present.clone()]);
+    store.pause(&present, false).await.unwrap();
+    store.tend(&both).await.unwrap();
+    store.declare(&both).await.unwrap();
+    assert_eq!(store.paused().await.unwrap(), [], "nobody pauses it again");
+    // A version between the two starts again: it has nothing to say.
     store.declare(&renamed).await.unwrap();
-    let paused = store.paused().await.unwrap();
+    store.tend(&renamed).await.unwrap();
+    assert_eq!(standing(&*store, "newest").await.job, held.key.job);
     assert_eq!(
-        paused,
-        ["new", "old"].map(|name| Pausable::Task(name.to_owned()))
+        store.trigger("old").await.unwrap(),
+        Some(Triggered::AlreadyQueued)
     );
 
     // Nobody serves it any more: somebody has gone back.
@@ -88,7 +99,7 @@ pub(crate) async fn a_former_name_gives_its_row(world: &World) {
         "UPDATE tasklock_alias SET served_until = {long_ago}"
     ))
     .await;
-    assert_eq!(store.tend(&newest).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.tend(&both).await.unwrap(), Vec::<String>::new());
     assert_eq!(
         store.tend(&old).await.unwrap(),
         Vec::<String>::new(),
@@ -103,9 +114,40 @@ pub(crate) async fn a_former_name_gives_its_row(world: &World) {
     let back = standing(&*store, "old").await;
     assert_eq!(back.job, held.key.job);
     assert_eq!(store.standing("newest").await.unwrap(), None);
-    // And forward again.
+    // And forward again, or back by the other name's own wish.
     store.declare(&renamed).await.unwrap();
     assert_eq!(standing(&*store, "new").await.job, held.key.job);
+    let renamed_back = [Declaration {
+        aliases: vec!["new".to_owned()],
+        ..task("old", Some(7))
+    }];
+    store.declare(&renamed_back).await.unwrap();
+    assert_eq!(standing(&*store, "old").await.job, held.key.job);
+    store.declare(&renamed).await.unwrap();
+    assert_eq!(standing(&*store, "new").await.job, held.key.job);
+}
+
+/// Of a task that needs a payload there is no standing job. A run whose worker has gone is taken over under the new name.
+pub(crate) async fn jobs_get_the_new_name_whoever_runs_them(world: &World) {
+    let store = world.store().await;
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        ids.push(enqueue(&*store, new("old")).await.id());
+    }
+    let lost = claim_one(&*store, "old", SHORT).await;
+    let renamed = [Declaration {
+        aliases: vec!["old".to_owned()],
+        standing: false,
+        ..task("new", None)
+    }];
+    store.declare(&renamed).await.unwrap();
+    assert_eq!(store.tend(&renamed).await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.standing("new").await.unwrap(), None);
+    for id in ids {
+        assert_eq!(job(&*store, id).await.task, "new");
+    }
+    claim_one(&*store, "new", LONG).await;
+    assert_eq!(taken_over(&*store, "new", LONG).await.key.job, lost.key.job);
 }
 
 /// Two versions that start at once on fresh tables may make a row each. The new one's stays.

@@ -48,7 +48,7 @@ WITH RECURSIVE {wanted}, {lane}, lanes AS MATERIALIZED (
 UPDATE {s}{p}job j
 SET state = 'running', lock_owner = $7, lock_worker = $8, fence = j.fence + 1,
     lock_until = clock_timestamp() + t.ttl * interval '1 microsecond',
-    attempt = {attempt_more}, claimed_at = clock_timestamp()
+    attempt = {attempt_more}, claimed_at = clock_timestamp(), begun_at = {begins}
 FROM k JOIN unnest($1::text[], $5::bigint[]) AS t(task, ttl) ON t.task = k.task
 WHERE j.ctid = k.at
 RETURNING {claimed}
@@ -78,7 +78,7 @@ WITH c AS (
 UPDATE {s}{p}job j
 SET lock_owner = $4, lock_worker = $5, fence = j.fence + 1,
     lock_until = clock_timestamp() + t.ttl * interval '1 microsecond',
-    attempt = {attempt_more}, crashes = {crash_more}, claimed_at = clock_timestamp()
+    attempt = {attempt_more}, crashes = {crash_more}, claimed_at = clock_timestamp(), begun_at = {begins}
 FROM unnest($1::text[], $2::bigint[]) AS t(task, ttl)
 WHERE t.task = j.task AND j.id = ANY($3::bigint[]) AND j.state = 'running'
   AND j.lock_until < statement_timestamp() AND {claimable}

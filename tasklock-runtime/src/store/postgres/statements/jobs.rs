@@ -54,17 +54,25 @@ SELECT n.name FROM unnest($1::text[]) AS n(name)
 WHERE NOT EXISTS (SELECT FROM {s}{p}alias a WHERE a.name = n.name AND a.task = $3
     AND a.served_until > clock_timestamp() + $2::bigint * interval '1 microsecond')";
 
-/// $1 former name, $2 name, $3 most. Jobs that wait, but for those whose key is taken.
+/// $1 former name, $2 name, $3 most. Jobs that wait or run, but for those whose key is taken. Each is found in an index of its own.
 pub(super) const RENAME_JOBS: &str = "
-UPDATE {s}{p}job SET task = $2 WHERE id IN (
-    SELECT j.id FROM {s}{p}job j WHERE j.task = $1 AND j.state = 'ready' AND j.unique_key IS DISTINCT FROM ''
-      AND NOT EXISTS (SELECT FROM {s}{p}job o
-          WHERE o.task = $2 AND o.unique_key = j.unique_key AND o.state IN ('ready', 'running'))
-    LIMIT $3 FOR UPDATE SKIP LOCKED)";
+WITH c AS (
+    (SELECT j.id FROM {s}{p}job j WHERE j.task = $1 AND j.state = 'ready' AND j.due_at IS NOT NULL
+        AND {no_key_taken} LIMIT $3)
+    UNION ALL
+    (SELECT j.id FROM {s}{p}job j WHERE j.task = $1 AND j.state = 'ready' AND j.parked_rank IS NOT NULL
+        AND {no_key_taken} LIMIT $3)
+    UNION ALL
+    (SELECT j.id FROM {s}{p}job j WHERE j.task = $1 AND j.state = 'running' AND {no_key_taken} LIMIT $3)
+), k AS MATERIALIZED (
+    SELECT j.id FROM {s}{p}job j WHERE j.id = ANY(ARRAY(SELECT c.id FROM c)) ORDER BY j.id FOR UPDATE SKIP LOCKED
+)
+UPDATE {s}{p}job j SET task = $2 FROM k WHERE j.id = k.id";
 
-/// $1 former name, $2 name. What was paused is.
+/// $1 former name, $2 name. What was paused is, under the new name.
 pub(super) const RENAME_PAUSE: &str = "
-INSERT INTO {s}{p}pause (kind, name) SELECT 'task', $2 FROM {s}{p}pause WHERE kind = 'task' AND name = $1
+WITH p AS (DELETE FROM {s}{p}pause WHERE kind = 'task' AND name = $1 RETURNING paused_at)
+INSERT INTO {s}{p}pause (kind, name, paused_at) SELECT 'task', $2, p.paused_at FROM p
 ON CONFLICT DO NOTHING";
 
 /// $1 tasks
@@ -87,7 +95,7 @@ DELETE FROM {s}{p}job WHERE task = $1 AND unique_key = '' AND state = 'ready'
 pub(super) const STANDINGS: &str = "
 SELECT j.id, j.task, j.state = 'running' AS running, j.schedule, j.resource, {waits} AS due_at, {slot} AS slot_at,
     j.parked_rank IS NOT NULL AS parked, j.attempt, {hold_until} AS hold_until, {next_at} AS next_at, j.next_in,
-    j.begun IS TRUE AS begun, j.again IS TRUE AS again, j.versions
+    j.begun_at IS NOT NULL AS begun, j.again IS TRUE AS again, j.versions
 FROM {s}{p}job j WHERE j.task = ANY($1::text[]) AND j.unique_key = '' ORDER BY j.id";
 
 /// $1 id, $2 schedule, $3 resource, $4 due in µs, $5 slot in µs, $6 and $7 what follows the run, $8 versions, $9 whether it stays
@@ -97,7 +105,7 @@ UPDATE {s}{p}job SET schedule = $2, resource = $3,
     due_at = CASE WHEN $9 THEN due_at ELSE timestamptz 'epoch' + $4::bigint * interval '1 microsecond' END,
     slot_at = timestamptz 'epoch' + $5::bigint * interval '1 microsecond',
     next_at = timestamptz 'epoch' + $6::bigint * interval '1 microsecond', next_in = $7, versions = $8,
-    again = nullif($10, false), begun = CASE WHEN NOT $11 THEN begun END,
+    again = nullif($10, false), begun_at = CASE WHEN NOT $11 THEN begun_at END,
     attempt = CASE WHEN $11 THEN 0 ELSE attempt END, crashes = CASE WHEN $11 THEN 0 ELSE crashes END,
     refusals = CASE WHEN $11 THEN 0 ELSE refusals END,
     parked_due = CASE WHEN $9 THEN parked_due END, parked_rank = CASE WHEN $9 THEN parked_rank END

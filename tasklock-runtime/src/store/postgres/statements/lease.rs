@@ -82,8 +82,7 @@ SET state = CASE WHEN {to_cancel} AND j.task <> '{leases}' THEN 'cancelled' ELSE
     prune_at = CASE WHEN {to_cancel} OR j.task = '{leases}' THEN clock_timestamp() + {cancelled_keep} END,
     last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE j.last_outcome END,
     finished_at = CASE WHEN {to_cancel} THEN clock_timestamp() ELSE j.finished_at END,
-    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = greatest(j.attempt, 1) - 1,
-    begun = CASE WHEN j.unique_key = '' AND j.task <> '{leases}' THEN true ELSE j.begun END
+    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = greatest(j.attempt, 1) - 1
 FROM k WHERE j.id = k.id
 RETURNING j.id, j.task = '{leases}' AS named
 ), h AS (

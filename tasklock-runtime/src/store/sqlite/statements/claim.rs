@@ -38,7 +38,7 @@ ORDER BY due_at LIMIT ?3";
 pub(super) const CLAIM_DUE: &str = "
 UPDATE {p}job
 SET state = 'running', lock_owner = ?2, lock_worker = ?3, fence = fence + 1,
-    lock_until = {now} + e.ttl, attempt = {attempt_more}, claimed_at = {now}, {unsaid}
+    lock_until = {now} + e.ttl, attempt = {attempt_more}, claimed_at = {now}, begun_at = {begins}, {unsaid}
 FROM (SELECT value ->> 0 AS job, value ->> 1 AS ttl FROM json_each(?1)) AS e
 WHERE id = e.job
 RETURNING {claimed}";
@@ -59,6 +59,6 @@ ORDER BY lock_until LIMIT ?2";
 pub(super) const TAKE_EXPIRED: &str = "
 UPDATE {p}job
 SET lock_owner = ?3, lock_worker = ?4, fence = fence + 1, lock_until = {now} + {ttl},
-    attempt = {attempt_more}, crashes = {crash_more}, claimed_at = {now}, {unsaid}
+    attempt = {attempt_more}, crashes = {crash_more}, claimed_at = {now}, begun_at = {begins}, {unsaid}
 WHERE id IN (SELECT value FROM json_each(?2))
 RETURNING {claimed}";

@@ -28,25 +28,39 @@ ON CONFLICT (name) DO UPDATE SET task = excluded.task, served_until = excluded.s
 pub(super) const UNALIAS: &str = "DELETE FROM {p}alias WHERE name = ?1";
 
 /// ?1 names, ?2 how long in µs, ?3 task. Whether one of them is no former one of this task, or will not be known as one for
-/// long; or has jobs that wait.
+/// long.
 pub(super) const LAPSING: &str = "
 SELECT EXISTS (SELECT 1 FROM json_each(?1) AS n
     WHERE NOT EXISTS (SELECT 1 FROM {p}alias a
-        WHERE a.name = n.value AND a.task = ?3 AND a.served_until > {now} + ?2)
-    OR EXISTS (SELECT 1 FROM {p}job WHERE task = n.value AND state = 'ready'))";
+        WHERE a.name = n.value AND a.task = ?3 AND a.served_until > {now} + ?2))";
 
-/// ?1 former name, ?2 name, ?3 most. Jobs that wait, but for those whose key is taken.
+/// ?1 former name, ?2 name. Whether there is something to rename. Each is found in an index of its own.
+pub(super) const HAS_FORMER: &str = "
+SELECT EXISTS (SELECT 1 FROM {p}job WHERE task = ?1 AND unique_key = '')
+    OR EXISTS (SELECT 1 FROM {p}pause WHERE kind = 'task' AND name = ?1)
+    OR EXISTS (SELECT 1 FROM {p}job j WHERE j.task = ?1 AND j.state = 'ready' AND j.due_at IS NOT NULL
+        AND {no_key_taken})
+    OR EXISTS (SELECT 1 FROM {p}job j WHERE j.task = ?1 AND j.state = 'ready' AND j.parked_rank IS NOT NULL
+        AND {no_key_taken})
+    OR EXISTS (SELECT 1 FROM {p}job j WHERE j.task = ?1 AND j.state = 'running' AND {no_key_taken})";
+
+/// ?1 former name, ?2 name, ?3 most. Jobs that wait or run, but for those whose key is taken.
 pub(super) const RENAME_JOBS: &str = "
 UPDATE {p}job SET task = ?2 WHERE id IN (
-    SELECT j.id FROM {p}job j WHERE j.task = ?1 AND j.state = 'ready' AND j.unique_key IS NOT ''
-      AND NOT EXISTS (SELECT 1 FROM {p}job o
-          WHERE o.task = ?2 AND o.unique_key = j.unique_key AND o.state IN ('ready', 'running'))
+    SELECT j.id FROM {p}job j WHERE j.task = ?1 AND j.state = 'ready' AND j.due_at IS NOT NULL AND {no_key_taken}
+    UNION ALL
+    SELECT j.id FROM {p}job j WHERE j.task = ?1 AND j.state = 'ready' AND j.parked_rank IS NOT NULL AND {no_key_taken}
+    UNION ALL
+    SELECT j.id FROM {p}job j WHERE j.task = ?1 AND j.state = 'running' AND {no_key_taken}
     LIMIT ?3)";
 
-/// ?1 former name, ?2 name. What was paused is.
+/// ?1 former name, ?2 name. What was paused is, under the new name.
 pub(super) const RENAME_PAUSE: &str = "
-INSERT INTO {p}pause (kind, name, paused_at) SELECT 'task', ?2, {now} FROM {p}pause WHERE kind = 'task' AND name = ?1
-ON CONFLICT DO NOTHING";
+UPDATE OR IGNORE {p}pause SET name = ?2 WHERE kind = 'task' AND name = ?1";
+
+/// ?1 former name, which is paused no more by itself.
+pub(super) const DROP_PAUSE: &str =
+    "DELETE FROM {p}pause WHERE kind = 'task' AND name = ?1 AND ?2 <> ?1";
 
 /// ?1 tasks
 pub(super) const UNDECLARED: &str = "
@@ -68,7 +82,7 @@ DELETE FROM {p}job WHERE task = ?1 AND unique_key = '' AND state = 'ready'
 pub(super) const STANDING: &str = "
 SELECT id, state = 'running' AS running, schedule, resource, {waits} AS due_at, {slot} AS slot_at,
     parked_rank IS NOT NULL AS parked, {attempts} AS attempt, {hold_until} AS hold_until, {next_at} AS next_at, next_in,
-    coalesce(begun, 0) <> 0 AS begun, coalesce(again, 0) <> 0 AS again, versions
+    begun_at IS NOT NULL AS begun, coalesce(again, 0) <> 0 AS again, versions
 FROM {p}job WHERE task = ?1 AND unique_key = ''";
 
 /// ?1 id, ?2 schedule, ?3 resource, ?4 due, ?5 slot, ?6 and ?7 what follows the run, ?8 versions, ?9 whether it stays
@@ -76,7 +90,7 @@ FROM {p}job WHERE task = ?1 AND unique_key = ''";
 pub(super) const REDECLARE: &str = "
 UPDATE {p}job SET schedule = ?2, resource = ?3, due_at = CASE WHEN ?9 THEN due_at ELSE ?4 END, slot_at = ?5,
     next_at = ?6, next_in = ?7, versions = ?8,
-    again = nullif(?10, 0), begun = CASE WHEN NOT ?11 THEN begun END,
+    again = nullif(?10, 0), begun_at = CASE WHEN NOT ?11 THEN begun_at END,
     attempt = CASE WHEN ?11 THEN 0 ELSE attempt END, crashes = CASE WHEN ?11 THEN 0 ELSE crashes END,
     refusals = CASE WHEN ?11 THEN 0 ELSE refusals END,
     parked_due = CASE WHEN ?9 THEN parked_due END, parked_rank = CASE WHEN ?9 THEN parked_rank END

@@ -33,7 +33,7 @@ SET state = {becomes}, lock_owner = NULL, lock_worker = NULL, lock_until = NULL,
     slot_at = CASE WHEN e.counts <> 0 OR {becomes} <> 'ready' THEN coalesce(e.slot_at, {p}job.slot_at)
         WHEN {changed} THEN CASE WHEN coalesce({p}job.next_in, 0) >= 0 THEN coalesce({next_at_kept}, {delayed}) END
         ELSE coalesce(e.slot_at, {now} + e.next_in) END,
-    begun = CASE WHEN e.counts <> 0 AND {becomes} = 'ready' THEN 1 END,
+    begun_at = CASE WHEN e.counts <> 0 THEN begun_at END,
     again = CASE WHEN e.counts <> 0 THEN again END,
     missed = CASE e.missed WHEN 0 THEN {p}job.missed ELSE {missed} + e.missed END,
     skipped = CASE e.skipped WHEN 0 THEN {p}job.skipped ELSE {skipped} + e.skipped END,
@@ -65,8 +65,7 @@ SET state = CASE WHEN {to_cancel} AND task <> '{leases}' THEN 'cancelled' ELSE '
     prune_at = CASE WHEN {to_cancel} OR task = '{leases}' THEN {now} + {cancelled_keep} END,
     last_outcome = CASE WHEN {to_cancel} THEN 'cancelled' ELSE last_outcome END,
     finished_at = CASE WHEN {to_cancel} THEN {now} ELSE finished_at END,
-    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0),
-    begun = CASE WHEN unique_key IS '' AND task <> '{leases}' THEN 1 ELSE begun END
+    lock_owner = NULL, lock_worker = NULL, lock_until = NULL, attempt = max(attempt - 1, 0)
 FROM (SELECT value ->> 0 AS id, value ->> 1 AS fence, value ->> 2 AS owner FROM json_each(?1)) AS e
 WHERE {p}job.id = e.id AND {p}job.fence = e.fence AND lock_owner = e.owner AND +state = 'running'
 RETURNING id";

@@ -21,7 +21,7 @@ fn at(slot: i64, now: i64) -> Claimed {
     Claimed {
         slot: Some(s(slot)),
         due: s(slot),
-        begun: false,
+        begun_at: s(now),
         follows: None,
         now: s(now),
     }
@@ -137,7 +137,7 @@ fn missed_slots_are_skipped_under_skip() {
     // What a claim takes is no absence.
     let busy = plan("every 100ms").missing(Missed::Skip, 1, None);
     let late = |millis: i64| Claimed {
-        now: s(15) + millis * 1_000,
+        begun_at: s(15) + millis * 1_000,
         ..at(15, 0)
     };
     assert_eq!(busy.fate(&late(1_000)), Fate::Run);
@@ -167,7 +167,7 @@ fn nothing_is_caught_up_with_that_is_too_old() {
         assert_eq!(fate(&plan, 15, 28), runs_for(20, 1), "{missed:?}");
         assert_eq!(fate(&plan, 15, 100), runs_for(90, 15), "{missed:?}");
         let begun = Claimed {
-            begun: true,
+            begun_at: s(27),
             ..at(15, 100)
         };
         assert_eq!(plan.fate(&begun), Fate::Run, "{missed:?}");
@@ -285,7 +285,7 @@ proptest! {
         let (mut now, mut accounted) = (0, 0_i64);
         for pause in pauses {
             now = due.max(now + s(pause));
-            let mut claimed = Claimed { slot: Some(slot), due, begun: false, follows: None, now };
+            let mut claimed = Claimed { slot: Some(slot), due, begun_at: now, follows: None, now };
             let mut counted = 0;
             let next = match plan.fate(&claimed) {
                 Fate::Skip { next, skipped } => {
@@ -296,7 +296,7 @@ proptest! {
                     if let Fate::Later { slot, skipped } = fate {
                         prop_assert!(slot > claimed.slot.unwrap() && slot <= now);
                         counted += i64::from(skipped);
-                        (claimed.slot, claimed.due, claimed.begun) = (Some(slot), now, true);
+                        (claimed.slot, claimed.due) = (Some(slot), now);
                         prop_assert_eq!(plan.fate(&claimed), Fate::Run);
                     }
                     let (next, missed) = plan.next(&claimed);
