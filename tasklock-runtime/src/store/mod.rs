@@ -118,6 +118,7 @@
 //! claim drops side rows of the fence that it gives out or of later ones, which can be no renewals.
 
 mod connect;
+mod declaration;
 mod declaring;
 mod insertion;
 mod job;
@@ -141,6 +142,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use connect::{Options, Pool, Source, connect, redact};
+pub use declaration::Declaration;
 pub use insertion::{EnqueueTransaction, Inserting};
 pub(crate) use job::timestamp;
 pub use job::{Cancelled, Due, Enqueued, Job, JobQuery, JobState, NewJob, Pausable, Retried};
@@ -148,8 +150,7 @@ pub use named::{Acquire, Acquired, LEASES, News, PATIENCE};
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) use types::span;
 pub use types::{
-    Claim, ClaimBatch, ClaimRequest, Declaration, Finish, JobRow, Looker, Renewal, Resource,
-    Triggered, Wanted,
+    Claim, ClaimBatch, ClaimRequest, Finish, JobRow, Looker, Renewal, Resource, Triggered, Wanted,
 };
 pub(crate) use types::{answered, between};
 pub use wake::{Looked, Wake};

@@ -7,9 +7,10 @@ use crate::store::{Declaration, Pausable};
 use crate::task::micros;
 
 impl Memory {
-    pub(super) fn declare_now(&self, declarations: &[Declaration]) {
+    pub(super) fn declare_now(&self, declarations: &[Declaration]) -> bool {
         let now = self.now_micros();
         let mut rows = self.rows();
+        let mut is_late = false;
         for declared in declarations {
             if is_elsewhere(&rows, declared, now) {
                 continue;
@@ -25,6 +26,7 @@ impl Memory {
                 continue;
             }
             match rows.standing(&declared.task) {
+                Some((_, job)) if standing(job).is_late(declared, now) => is_late = true,
                 Some((_, job)) => {
                     if let Some(new) = standing(job).declared(declared, now) {
                         write(job, new);
@@ -43,6 +45,7 @@ impl Memory {
         }
         drop(rows);
         self.announce();
+        !is_late
     }
 }
 

@@ -43,8 +43,7 @@ impl Store for Memory {
     }
 
     fn declare<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, bool> {
-        self.declare_now(declarations);
-        ready(true)
+        ready(self.declare_now(declarations))
     }
 
     fn tend<'a>(&'a self, declarations: &'a [Declaration]) -> StoreFuture<'a, Vec<String>> {
