@@ -73,7 +73,10 @@ pub(crate) async fn a_former_name_gives_its_row(world: &World) {
         names.push(job(&*store, id).await.task);
     }
     assert_eq!(names, ["newest", "newest", "old"]);
-    assert_eq!(store.paused().await.unwrap(), [present.clone()]);
+    assert_eq!(
+        store.paused().await.unwrap(),
+        std::slice::from_ref(&present)
+    );
     store.pause(&present, false).await.unwrap();
     store.tend(&both).await.unwrap();
     store.declare(&both).await.unwrap();
