@@ -8,7 +8,7 @@ use tasklock_test_support::stats::Statements;
 use tasklock_tests::stage::Place;
 use tokio::sync::Barrier;
 
-use crate::{BOUND, client, connected, is_free};
+use crate::{BOUND, client, connected, free_again};
 
 const CALLERS: usize = 16;
 const CYCLES: usize = 20;
@@ -128,10 +128,10 @@ pub(crate) async fn a_dropped_caller_takes_nobody_with_it(place: Place) {
             }
         }
         for caller in 0..CALLERS {
-            crate::free_again(&other, &format!("name {caller}")).await;
+            free_again(&other, &format!("name {caller}")).await;
         }
     }
-    assert!(is_free(&client, "name 0").await);
+    free_again(&client, "name 0").await;
 }
 
 /// Two callers of one process ask for one name, and others for theirs: one of the two has it.
