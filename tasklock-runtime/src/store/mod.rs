@@ -26,10 +26,9 @@
 //!
 //! # The verbs, and how each database does them
 //!
-//! **declare**: one standing job per task, inserted if missing, and moved to its new schedule if it
-//! waits under an old one; a row that is as it should be is not written. Postgres and SQLite:
-//! `INSERT … ON CONFLICT DO UPDATE … WHERE`, one statement. MariaDB: a plain read first, then
-//! `INSERT … ON DUPLICATE KEY UPDATE` of what differs. Redis: one script.
+//! **declare**: one standing job per task, inserted if missing, and what a start makes of the one that is there
+//! (`declaring.rs`, one rule for all stores); a row that is as it should be is not written. Starts exclude each other.
+//! **tend** keeps former names, and finds standing jobs that have gone.
 //!
 //! **claim**: rows whose lease has expired, then rows that are due (a backlog of these, which fills each
 //! claim, would else put off the takeovers to its end); fence + 1, a fresh owner. Due rows go in one
