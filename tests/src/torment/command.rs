@@ -19,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Signal, getpid, kill_process};
+use rustix::thread::gettid;
 use serde_json::json;
 use tasklock_runtime::fault::Faults;
 use tasklock_test_support::process::emit;
@@ -83,7 +84,9 @@ pub fn at(step: &'static str) {
         }
         Deed::Stop => {
             emit("step", json!({ "step": step }));
-            let _ = kill_process(getpid(), Signal::STOP);
+            // By this thread's number, so that it is the one that takes the signal, before it goes on: by the
+            // process's, another takes it when it gets to run, and this step has been passed by then.
+            let _ = kill_process(gettid(), Signal::STOP);
         }
         Deed::Hold(time) => std::thread::sleep(time),
     }

@@ -10,7 +10,7 @@ mod waiting;
 
 use std::time::Duration;
 
-use tasklock_runtime::{Client, CommitError, LeaseGuard, LeaseLost};
+use tasklock_runtime::{Client, CommitError, Error, LeaseGuard, LeaseLost, StoreErrorKind};
 use tasklock_test_support::wait::eventually_async;
 use tasklock_tests::stage::Place;
 use tokio::time::Instant;
@@ -201,8 +201,12 @@ async fn who_waits_in_vain_gets_none(place: Place) {
     assert!(acquired.expect("the store answers").is_none());
     assert!(start.elapsed() >= wait, "{:?}", start.elapsed());
     assert_eq!(first.check(), Ok(()));
-    let at_once = client.lease("name").acquire_within(Duration::ZERO).await;
-    assert!(at_once.expect("the store answers").is_none());
+    // Without a wait the store has 100 ms for its answer: on a busy machine it may say nothing, and that is told.
+    match client.lease("name").acquire_within(Duration::ZERO).await {
+        Ok(acquired) => assert!(acquired.is_none()),
+        Err(Error::Store(error)) => assert_eq!(error.kind(), StoreErrorKind::Unavailable),
+        Err(error) => panic!("{error}"),
+    }
 }
 
 /// At each of its await points: polled so often, and dropped.
