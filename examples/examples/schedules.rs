@@ -32,7 +32,11 @@ async fn report(lease: LeaseContext) {
 async fn main() -> Result<(), BoxError> {
     show_logs();
     if let Some(schedule) = std::env::args().nth(1) {
-        for slot in preview(&schedule, Timestamp::now(), 10)? {
+        let slots = preview(&schedule, Timestamp::now(), 10)?;
+        if slots.is_empty() {
+            println!("{schedule} has no slots of its own: it runs after something else");
+        }
+        for slot in slots {
             println!("{slot}");
         }
         return Ok(());

@@ -9,6 +9,7 @@
 //! - [`parse_cron`]: when a task runs by the calendar, `"0 9 * * MON-FRI"`
 //! - [`check_zone_name`]: where it does so, as far as can be told without a database
 //! - [`check_name`]: what a task or a named lease may be called
+//! - [`nearest`]: what was meant by a word that is none
 //! - [`Timing`]: how `ttl`, `heartbeat` and `margin` must fit together, and a `stall` with them
 //!
 //! This is an implementation detail of tasklock: applications need not depend on it.
@@ -18,6 +19,7 @@ mod cron;
 mod duration;
 mod mistake;
 mod name;
+mod near;
 mod stall;
 mod timing;
 mod zone;
@@ -27,8 +29,9 @@ pub use crate::cron::{Cron, CronError, parse_cron};
 pub use crate::duration::{
     MAX_DURATION, MIN_BACKOFF, MIN_CATCH_UP, MIN_EVERY, display_duration, parse_duration,
 };
-pub use crate::mistake::DurationError;
+pub use crate::mistake::{DurationError, duration_of_words};
 pub use crate::name::{MAX_NAME_BYTES, NameError, check_name};
+pub use crate::near::nearest;
 pub use crate::stall::StallError;
 pub use crate::timing::{Timing, TimingError, TimingOption};
 pub use crate::zone::{check_zone_name, unknown_zone};

@@ -55,7 +55,7 @@ pub(crate) fn empty() -> DurationError {
 }
 
 pub(crate) fn zero(text: &str) -> DurationError {
-    let message = "a duration is longer than zero: write \"1ms\" or more";
+    let message = "a duration is longer than zero: write one such as \"30s\"";
     DurationError::new(0..text.len(), message)
 }
 
@@ -203,9 +203,28 @@ fn in_millis(whole: &str, decimals: &str, unit: &str) -> Option<Duration> {
 }
 
 fn blank(text: &str, here: Range<usize>) -> DurationError {
-    let instead = or_else(text.replace(char::is_whitespace, ""), "1h30m");
+    let instead = duration_of_words(text).unwrap_or_else(|| "1h30m".to_owned());
     let message = format!("a duration has no blanks: write \"{instead}\"");
     DurationError::new(here, message)
+}
+
+/// Numbers with the words of units, such as `1 hour 30 minutes`, as a duration is written: `1h30m`.
+#[must_use]
+pub fn duration_of_words(text: &str) -> Option<String> {
+    let compact = text.replace(char::is_whitespace, "");
+    let mut written = String::new();
+    let mut at = 0;
+    while at < compact.len() {
+        let digits = at..end_of(&compact, at, |c| c.is_ascii_digit());
+        let unit = digits.end..end_of(&compact, digits.end, char::is_alphabetic);
+        let Meant::Unit(right, _) = meant(&compact[unit.clone()]) else {
+            return None;
+        };
+        written.push_str(&compact[digits]);
+        written.push_str(right);
+        at = unit.end;
+    }
+    parse_duration(&written).ok().map(|_| written)
 }
 
 fn unexpected(found: char, here: Range<usize>) -> DurationError {

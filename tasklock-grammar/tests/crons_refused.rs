@@ -47,11 +47,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "@reboot",
         "`@reboot` is no time: with `on_start = true` a task runs once when it is first deployed",
     ),
-    (
-        "@dayly",
-        "@dayly",
-        "there is no `@dayly`: write one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly, or fields such as \"0 3 * * *\"",
-    ),
+    ("@dayly", "@dayly", "there is no `@dayly`: write \"@daily\""),
     (
         "@every 5m",
         "@every 5m",

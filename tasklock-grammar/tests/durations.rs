@@ -224,12 +224,12 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         "0s",
         "0s",
-        "a duration is longer than zero: write \"1ms\" or more",
+        "a duration is longer than zero: write one such as \"30s\"",
     ),
     (
         "0h0m",
         "0h0m",
-        "a duration is longer than zero: write \"1ms\" or more",
+        "a duration is longer than zero: write one such as \"30s\"",
     ),
     (
         "3651d",

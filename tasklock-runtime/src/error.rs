@@ -25,8 +25,8 @@ pub enum Error {
          it: write `use my_jobs as _;` or `tasklock_runtime::link!(my_jobs);` in main.rs"
     )]
     NoTasks,
-    /// Tasks that cannot be run as they are defined: every mistake, with file and line.
-    #[error("the linked tasks cannot be run as they are:\n{}", .0.join("\n"))]
+    /// Tasks that cannot be run as they are defined and configured: every mistake, with its place.
+    #[error("the tasks cannot be run as they are defined and configured:\n{}", .0.join("\n"))]
     Tasks(Vec<String>),
     /// The store cannot be reached, refuses a statement, or is not what it should be.
     #[error(transparent)]

@@ -18,6 +18,7 @@ const FIELDS: &str = "minute, hour, day of the month, month, day of the week";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CronError {
     message: String,
+    text_message: Option<String>,
     range: Range<usize>,
 }
 
@@ -25,14 +26,28 @@ impl CronError {
     pub(super) fn new(range: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
+            text_message: None,
             range,
         }
     }
 
-    /// One line: what is wrong in which field, and what to write.
+    /// Says it in other words where the whole schedule is one text.
+    pub(super) fn in_text(mut self, message: impl Into<String>) -> Self {
+        self.text_message = Some(message.into());
+        self
+    }
+
+    /// One line: what is wrong in which field, and what to write in the attribute.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// One line: what is wrong in which field, and what to write where the whole schedule is one text, such as
+    /// `cron 0 3 * * *` or `every 5m`.
+    #[must_use]
+    pub fn text_message(&self) -> &str {
+        self.text_message.as_ref().unwrap_or(&self.message)
     }
 
     /// The bytes of the text that are wrong; always on character boundaries.
@@ -52,7 +67,8 @@ impl Error for CronError {}
 
 pub(super) fn empty(text: &str) -> CronError {
     let message = format!("the cron is empty: write one such as \"{EXAMPLE}\"");
-    CronError::new(0..text.len(), message)
+    let in_text = format!("the cron is empty: write one such as \"cron {EXAMPLE}\"");
+    CronError::new(0..text.len(), message).in_text(in_text)
 }
 
 /// One to four fields.
@@ -66,7 +82,11 @@ pub(super) fn too_few(text: &str, fields: &[Part<'_>]) -> CronError {
             "`{duration}` is a duration and no cron: write `every = {duration:?}` for a fixed rate, \
              or a cron such as \"{EXAMPLE}\""
         );
-        return CronError::new(whole, message);
+        let in_text = format!(
+            "`{duration}` is a duration and no cron: write \"every {duration}\" for a fixed rate, or a cron such as \
+             \"cron {EXAMPLE}\""
+        );
+        return CronError::new(whole, message).in_text(in_text);
     }
     let count = fields.len();
     let completed = fields
@@ -81,10 +101,12 @@ pub(super) fn too_few(text: &str, fields: &[Part<'_>]) -> CronError {
     } else {
         EXAMPLE.to_owned()
     };
-    let message = format!(
-        "a cron has five fields ({FIELDS}) and this has {count}: write one such as \"{instead}\""
-    );
-    CronError::new(whole, message)
+    let message = |start| {
+        format!(
+            "a cron has five fields ({FIELDS}) and this has {count}: write one such as \"{start}{instead}\""
+        )
+    };
+    CronError::new(whole, message("")).in_text(message("cron "))
 }
 
 /// Seven fields or more.

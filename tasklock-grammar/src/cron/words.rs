@@ -30,10 +30,19 @@ pub(super) fn unknown(field: Field, part: Part<'_>) -> CronError {
     CronError::new(part.range(), message)
 }
 
-/// `JUNE`, `Tues`, `MONDAY` and the like start as the name does.
+/// `JUNE`, `Tues`, `MONDAY` and the like start as the name does; `MO` is the start of one name.
 fn longer_name(field: Field, text: &str) -> Option<&'static str> {
-    let value = field.named(text.get(..3)?)?;
-    field.name(value)
+    if let Some(value) = text.get(..3).and_then(|start| field.named(start)) {
+        return field.name(value);
+    }
+    let mut starting = field.names().iter().filter(|name| {
+        text.len() == 2
+            && name
+                .get(..2)
+                .is_some_and(|start| start.eq_ignore_ascii_case(text))
+    });
+    let first = starting.next()?;
+    starting.next().is_none().then_some(first)
 }
 
 /// What the field has, in words.
@@ -61,6 +70,14 @@ fn unexpected(field: Field, part: Part<'_>, sign: char) -> CronError {
             format!("`?` stands alone in its field: write a {one} in its place")
         }
         '?' => format!("only the fields of days have `?`: write \"*\" for every {one}"),
+        // As a word processor writes it.
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => {
+            let instead = part.text.replace(sign, "-");
+            format!(
+                "`{sign}` is no hyphen: write \"{}\"",
+                instead.escape_debug()
+            )
+        }
         _ => {
             let sign = sign.escape_debug();
             format!(
@@ -149,14 +166,15 @@ pub(super) fn step(field: Field, step: Part<'_>) -> CronError {
 /// A step that leads nowhere: only `start` is left.
 pub(super) fn long_step(field: Field, item: Part<'_>, step: u32, start: u32) -> CronError {
     let (one, many) = (field.one(), field.many());
-    let rate = field
-        .unit()
-        .filter(|_| item.text.starts_with('*'))
-        .map(|unit| format!(", or use a fixed rate such as `every = \"{step}{unit}\"`"))
-        .unwrap_or_default();
     let message = format!(
         "a step of {step} is longer than its range of {many}, which leaves the {one} {start} alone: \
-         write \"{start}\"{rate}"
+         write \"{start}\""
     );
-    CronError::new(item.range(), message)
+    let unit = field.unit().filter(|_| item.text.starts_with('*'));
+    let Some(unit) = unit else {
+        return CronError::new(item.range(), message);
+    };
+    let rate = format!("{message}, or use a fixed rate such as `every = \"{step}{unit}\"`");
+    let in_text = format!("{message}, or use a fixed rate such as \"every {step}{unit}\"");
+    CronError::new(item.range(), rate).in_text(in_text)
 }

@@ -1,5 +1,7 @@
 //! What somebody meant who wrote a name that no zone has.
 
+use crate::near::distance;
+
 /// The one name that a text probably means.
 pub(super) fn name<'a>(name: &str, names: &'a [String]) -> Option<&'a str> {
     let wanted = plain(name);
@@ -57,26 +59,6 @@ fn closest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
         .filter(|(distance, _)| *distance <= most)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name.as_str())
-}
-
-/// How many letters to add, take away or replace to make one text of the other; more than `most` if it is
-/// more.
-fn distance(one: &str, other: &str, most: usize) -> usize {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    if one.len().abs_diff(other.len()) > most {
-        return most + 1;
-    }
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for column in 0..other.len() {
-            let replaced = diagonal + usize::from(*letter != other[column]);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 /// `+02:00`, `UTC+2` and the like: a fixed offset, in hours if it is a number of them.

@@ -32,7 +32,7 @@ fn commas_and_equals_signs() {
         quote!(ttl = "30s".into(), every = "0s"),
         &[
             "this does not belong to the value: remove it",
-            "a duration is longer than zero: write \"1ms\" or more",
+            "a duration is longer than zero: write one such as \"30s\"",
         ],
     );
     assert_messages(quote!(ttl), &["`ttl` needs a value: write `ttl = \"30s\"`"]);

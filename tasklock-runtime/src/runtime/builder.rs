@@ -195,8 +195,8 @@ impl RuntimeBuilder {
     /// tables that cannot be brought up to date.
     pub async fn build(self) -> Result<Runtime, Error> {
         let set = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        for variable in schedules::unknown(set, Registry::linked_names()) {
-            tracing::warn!("{variable} is set, and this program has no such task");
+        for told in schedules::unknown(set, Registry::linked_names()) {
+            tracing::warn!("{told}");
         }
         self.build_in(&|name| std::env::var(name).ok()).await
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tasklock_grammar::nearest;
+
 use super::settings::{Environment, text};
 use crate::error::Error;
 use crate::run::Rescheduled;
@@ -49,15 +51,44 @@ pub(super) fn schedules<'a>(
     Ok(given)
 }
 
-/// Variables that mean no task, of those that are set: most likely typing mistakes. They may also mean another
+/// What to say of variables that mean no task, of those that are set: most likely typing mistakes. They may also mean another
 /// program's tasks.
 pub(super) fn unknown<'a>(
     set: impl Iterator<Item = String>,
     linked: impl IntoIterator<Item = &'a str>,
 ) -> Vec<String> {
     let known: Vec<String> = linked.into_iter().map(variable).collect();
-    set.filter(|name| name.starts_with(PREFIX) && !known.contains(name))
-        .collect()
+    let told = |name: String| {
+        let upper = name.to_uppercase();
+        let (start, task) = upper.split_at(second_word(&upper)?);
+        if known.contains(&name) || nearest(start, [PREFIX]).is_none() {
+            return None;
+        }
+        let tasks = known.iter().filter_map(|known| known.strip_prefix(PREFIX));
+        Some(match nearest(task, tasks) {
+            Some(meant) => format!("{name} is set and means nothing: write {PREFIX}{meant}"),
+            None => format!(
+                "{name} is set, and this program has no such task: its tasks have {}",
+                some(&known)
+            ),
+        })
+    };
+    set.filter_map(told).collect()
+}
+
+/// Where the second word of a variable ends, with its `_`.
+fn second_word(name: &str) -> Option<usize> {
+    name.match_indices('_').nth(1).map(|(at, _)| at + 1)
+}
+
+/// The first of them.
+fn some(known: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let mut shown = known[..known.len().min(SHOWN)].join(", ");
+    if known.len() > SHOWN {
+        shown.push_str(", …");
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -101,8 +132,26 @@ mod tests {
 
     #[test]
     fn a_typing_mistake_is_found() {
-        let set = ["TASKLOCK_SCHEDULE_MIAL", "TASKLOCK_SCHEDULE_MAIL", "PATH"];
-        let found = unknown(set.into_iter().map(str::to_owned), ["mail"]);
-        assert_eq!(found, ["TASKLOCK_SCHEDULE_MIAL"]);
+        let found = |variable: &str| unknown([variable.to_owned()].into_iter(), ["mails", "a"]);
+        for none in [
+            "TASKLOCK_SCHEDULE_MAILS",
+            "PATH",
+            "TASKLOCK_POLL_INTERVAL",
+            "A_B_C",
+        ] {
+            assert_eq!(found(none), [""; 0], "{none}");
+        }
+        for (near, meant) in [
+            ("TASKLOCK_SCHEDULE_MAIL", "write TASKLOCK_SCHEDULE_MAILS"),
+            ("tasklock_schedule_mails", "write TASKLOCK_SCHEDULE_MAILS"),
+            ("TASKLOCK_SHEDULE_A", "write TASKLOCK_SCHEDULE_A"),
+            (
+                "TASKLOCK_SCHEDULE_B",
+                "TASKLOCK_SCHEDULE_MAILS, TASKLOCK_SCHEDULE_A",
+            ),
+        ] {
+            let told = found(near).concat();
+            assert!(told.starts_with(near) && told.ends_with(meant), "{told}");
+        }
     }
 }

@@ -64,7 +64,9 @@ async fn a_schedule_is_switched_off_and_on_without_a_rebuild(place: Place) {
     log::start(&place).await;
     let worker = log::up(&place, "once,skip", &[(INSTEAD, "off")]);
     assert!(
-        worker.stderr().contains("on demand (not every 200ms)"),
+        worker
+            .stderr()
+            .contains("off (TASKLOCK_SCHEDULE_ONCE, not every 200ms)"),
         "{}",
         worker.stderr()
     );

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::task::{Plan, Registration, States};
+use schedules::Planned;
 
 type Tasks = BTreeMap<&'static str, &'static Registration>;
 
@@ -17,7 +18,7 @@ type Tasks = BTreeMap<&'static str, &'static Registration>;
 pub(crate) struct Registry {
     tasks: Tasks,
     /// What the schedule of each says, in this worker.
-    plans: BTreeMap<&'static str, Arc<Plan>>,
+    plans: BTreeMap<&'static str, Planned>,
 }
 
 /// Which of the linked tasks a worker runs.
@@ -114,6 +115,10 @@ impl Registry {
     /// What the schedule of a task says. One that needs a payload has none: a row that was its standing job once waits for a
     /// version that has.
     pub(crate) fn plan(&self, task: &Registration) -> Option<&Arc<Plan>> {
+        self.planned(task).map(|planned| &planned.plan)
+    }
+
+    fn planned(&self, task: &Registration) -> Option<&Planned> {
         self.plans.get(task.definition.name)
     }
 

@@ -7,11 +7,18 @@ use std::sync::Arc;
 use super::{Rescheduled, Tasks, describe};
 use crate::task::{Plan, Registration, Schedule};
 
+/// A task's plan, and which option said so, if it is not the attribute.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub(super) plan: Arc<Plan>,
+    pub(super) from: Option<String>,
+}
+
 pub(super) fn plans(
     tasks: &Tasks,
     given: &[Rescheduled],
     mistakes: &mut Vec<String>,
-) -> BTreeMap<&'static str, Arc<Plan>> {
+) -> BTreeMap<&'static str, Planned> {
     let mut plans = BTreeMap::new();
     for task in tasks.values() {
         let start = || format!("task {:?} ({})", task.definition.name, describe(task));
@@ -23,17 +30,21 @@ pub(super) fn plans(
             }
         };
         let name = task.definition.name;
-        let (plan, from) = match given.iter().find(|given| given.is_for(task)) {
+        let given = given.iter().find(|given| given.is_for(task));
+        let (plan, place) = match given {
             None => (Ok(plan), start()),
             Some(given) => {
-                let from = format!("{} = {:?}", given.from, given.schedule);
-                (replaced(task, &plan, &given.schedule), from)
+                let place = format!("{} = {:?}", given.from, given.schedule);
+                (replaced(task, &plan, &given.schedule), place)
             }
         };
         let checked = plan.and_then(|plan| plan.check().map(|()| plan));
         match checked {
-            Ok(plan) => drop(plans.insert(name, Arc::new(plan))),
-            Err(mistake) => mistakes.push(format!("{from}: {mistake}")),
+            Ok(plan) => {
+                let (plan, from) = (Arc::new(plan), given.map(|given| given.from.clone()));
+                plans.insert(name, Planned { plan, from });
+            }
+            Err(mistake) => mistakes.push(format!("{place}: {mistake}")),
         }
     }
     plans
@@ -130,7 +141,11 @@ mod tests {
         );
         let table = registry.to_string();
         assert!(
-            table.contains("every 5m (not cron 0 3 * * * in Europe/Berlin)"),
+            table.contains("every 5m (TASKLOCK_SCHEDULE_A, not cron 0 3 * * * in Europe/Berlin)"),
+            "{table}"
+        );
+        assert!(
+            table.contains("off (TASKLOCK_SCHEDULE_A, not cron"),
             "{table}"
         );
         Ok(())

@@ -5,7 +5,8 @@ use std::fmt;
 use tasklock_grammar::display_duration;
 
 use super::Registry;
-use crate::task::{Definition, Plan, Registration, Renew};
+use super::schedules::Planned;
+use crate::task::{Definition, Plan, Registration, Renew, Schedule};
 
 /// A line a task, sorted by name. The queue is told only where it is not everywhere the default.
 impl fmt::Display for Registry {
@@ -57,8 +58,20 @@ fn row(registry: &Registry, registration: &'static Registration) -> [String; 6] 
 fn schedule(registry: &Registry, registration: &'static Registration) -> String {
     let declared = registration.definition.plan();
     let declared = declared.as_ref().map(Plan::text).unwrap_or_default();
-    match registry.plan(registration).map(|plan| plan.text()) {
-        Some(plan) if plan != declared => format!("{plan} (not {declared})"),
+    match registry.planned(registration) {
+        Some(Planned {
+            plan,
+            from: Some(from),
+        }) if plan.text() != declared => {
+            // As it is written in the option.
+            let off = Schedule::OnDemand.to_string();
+            let now = if plan.text() == off {
+                "off"
+            } else {
+                plan.text()
+            };
+            format!("{now} ({from}, not {declared})")
+        }
         _ => declared.to_owned(),
     }
 }

@@ -5,6 +5,8 @@ use std::fmt;
 
 use tasklock_grammar::{CronError, DurationError, MIN_EVERY, display_duration, parse_duration};
 
+mod meant;
+
 use super::Schedule;
 use crate::task::zone::ZoneError;
 
@@ -14,7 +16,7 @@ pub(crate) struct ScheduleError(String);
 
 impl ScheduleError {
     pub(super) fn cron(expression: &str, error: &CronError) -> Self {
-        Self(pointed(expression, error.range(), error.message()))
+        Self(pointed(expression, error.range(), error.text_message()))
     }
 
     pub(super) fn zone(error: &ZoneError) -> Self {
@@ -47,15 +49,24 @@ impl Error for ScheduleError {}
 impl Schedule {
     /// Reads what `Display` writes, and `off`: `every 5m`, `after 30s`, `cron 30 2 * * MON-FRI in Europe/Berlin`.
     pub(crate) fn parse(text: &str) -> Result<Self, ScheduleError> {
+        Self::read(text).map_err(|error| match meant::schedule(text) {
+            Some((what, meant)) => ScheduleError(format!("{what}: write {meant:?}")),
+            None => error,
+        })
+    }
+
+    /// Without a guess at what was meant by anything else.
+    fn read(text: &str) -> Result<Self, ScheduleError> {
         let text = text.trim();
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let rest = rest.trim();
+        let duration =
+            || parse_duration(rest).map_err(|error| ScheduleError::duration(rest, &error));
         match word {
             "off" if rest.is_empty() => Ok(Self::OnDemand),
             "on" if rest == "demand" => Ok(Self::OnDemand),
             "every" => {
-                let period =
-                    parse_duration(rest).map_err(|error| ScheduleError::duration(rest, &error))?;
+                let period = duration()?;
                 if period < MIN_EVERY {
                     let least = display_duration(MIN_EVERY);
                     return Err(ScheduleError(format!(
@@ -64,9 +75,7 @@ impl Schedule {
                 }
                 Ok(Self::Every(period))
             }
-            "after" => parse_duration(rest)
-                .map(Self::After)
-                .map_err(|error| ScheduleError::duration(rest, &error)),
+            "after" => duration().map(Self::After),
             "cron" => {
                 let (expression, zone) = match rest.rsplit_once(" in ") {
                     Some((expression, zone)) => (expression.trim(), Some(zone.trim())),
@@ -74,29 +83,14 @@ impl Schedule {
                 };
                 Self::cron(expression, zone)
             }
-            _ => Err(ScheduleError(unknown(text))),
+            _ => Err(ScheduleError(format!(
+                "this is no schedule: write one such as {FORMS}"
+            ))),
         }
     }
 }
 
-fn unknown(text: &str) -> String {
-    const FORMS: &str = "\"every 5m\", \"after 5m\", \"cron 0 3 * * *\", \"cron 0 3 * * * in Europe/Berlin\" or \"off\"";
-    let meant = ["every", "cron"]
-        .map(|word| format!("{word} {text}"))
-        .into_iter()
-        .find(|meant| Schedule::parse_known(meant));
-    match meant {
-        Some(meant) => format!("this is no schedule: write {meant:?}"),
-        None => format!("this is no schedule: write one such as {FORMS}"),
-    }
-}
-
-impl Schedule {
-    fn parse_known(text: &str) -> bool {
-        let known = text.starts_with("every ") || text.starts_with("cron ");
-        known && Self::parse(text).is_ok()
-    }
-}
+const FORMS: &str = "\"every 5m\", \"after 5m\", \"cron 0 3 * * *\", \"cron 0 3 * * * in Europe/Berlin\" or \"off\"";
 
 #[cfg(test)]
 mod tests {
@@ -141,13 +135,21 @@ mod tests {
             ("5m", vec!["\"every 5m\""]),
             ("0 3 * * *", vec!["\"cron 0 3 * * *\""]),
             ("", vec!["\"every 5m\"", "\"off\""]),
-            ("hourly", vec!["\"every 5m\""]),
+            ("sometimes", vec!["\"every 5m\""]),
             ("every 10ms", vec!["\"every 100ms\""]),
             ("every", vec!["empty"]),
             ("after 5", vec!["unit"]),
             ("cron 0 25 * * *", vec!["25"]),
             ("cron 0 3 * * * in Europe/Berln", vec!["Europe/Berlin"]),
             ("cron 0 0 31 2 *", vec!["31"]),
+            ("cron", vec!["\"cron 0 3 * * *\""]),
+            ("cron 0 3 *", vec!["\"cron 0 3 * * *\""]),
+            ("cron 5m", vec!["\"every 5m\""]),
+            ("cron */90 * * * *", vec!["\"every 90m\""]),
+            ("cron @reboot", vec!["on_start", "\"cron 0 3 * * *\""]),
+            ("every 0s", vec!["\"30s\""]),
+            ("every 15 minutes", vec!["\"every 15m\""]),
+            ("cron 0 9 * * MO-FR", vec!["`MO`", "\"MON\""]),
         ] {
             let told = told(text);
             for part in parts {
