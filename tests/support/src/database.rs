@@ -1,4 +1,4 @@
-//! A database that belongs to one test.
+//! A database that belongs to one test, on whatever kind of server.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use sqlx::{ConnectOptions, Connection};
 
 use crate::fresh;
-use crate::kind::{self, Kind};
+use crate::server::{self, Kind};
 use crate::url;
 
 /// A test's own statements are answered within this time, or the server is as good as gone.
@@ -43,9 +43,18 @@ pub struct Database<K: Sql> {
 }
 
 impl<K: Sql> Database<K> {
-    /// One on the server that all tests of this process share.
+    /// A fresh one on the server that all tests of this process share. `None` with
+    /// `TASKLOCK_TEST_EMBEDDED_ONLY`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no server, or it refuses; the message says what is missing.
+    pub async fn fresh() -> Option<Database<K>> {
+        Database::on_shared_server("").await
+    }
+
     pub(crate) async fn on_shared_server(options: &str) -> Option<Database<K>> {
-        let server = kind::shared_url::<K>().await?;
+        let server = server::shared_url::<K>().await?;
         Some(Database::create(server, true, options).await)
     }
 

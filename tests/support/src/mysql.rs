@@ -12,7 +12,7 @@ use sqlx::{AssertSqlSafe, Executor, MySql};
 pub use crate::server::Stop;
 
 use crate::database::Sql;
-use crate::kind::{Kind, Shared};
+use crate::server::{Kind, Shared};
 
 /// A database on a MariaDB server.
 pub type Database = crate::database::Database<MySql>;
@@ -25,9 +25,9 @@ pub type Server = crate::server::Server<MySql>;
 ///
 /// # Panics
 ///
-/// If there is no server, or it refuses; the message says what is missing.
+/// As [`Database::fresh`](crate::database::Database::fresh).
 pub async fn database() -> Option<Database> {
-    Database::on_shared_server("").await
+    Database::fresh().await
 }
 
 impl Kind for MySql {

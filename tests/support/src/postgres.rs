@@ -15,7 +15,7 @@ use sqlx::{AssertSqlSafe, Executor, Postgres};
 pub use crate::server::Stop;
 
 use crate::database::Sql;
-use crate::kind::{Kind, Shared};
+use crate::server::{Kind, Shared};
 
 /// A database on a PostgreSQL server.
 pub type Database = crate::database::Database<Postgres>;
@@ -28,9 +28,9 @@ pub type Server = crate::server::Server<Postgres>;
 ///
 /// # Panics
 ///
-/// If there is no server, or it refuses; the message says what is missing.
+/// As [`Database::fresh`](crate::database::Database::fresh).
 pub async fn database() -> Option<Database> {
-    Database::on_shared_server("").await
+    Database::fresh().await
 }
 
 /// Like [`database`], in an encoding other than UTF-8, such as `LATIN1`.

@@ -1,10 +1,14 @@
-//! A server that belongs to one test.
+//! A server that belongs to one test, whatever its kind.
+
+mod kind;
+
+pub use kind::{Kind, Shared};
+pub(crate) use kind::{shared_url, wanted};
 
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::database::{Database, Sql};
-use crate::kind::{Kind, wanted};
 use crate::process;
 use crate::throwaway::{Started, Throwaway};
 

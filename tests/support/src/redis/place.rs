@@ -1,39 +1,11 @@
-//! Redis: a fresh place for each test, and servers that a test may stop.
-//!
-//! It is as with [`postgres`](crate::postgres); the variable that names a running server is
-//! `TASKLOCK_TEST_REDIS_URL`. A Redis server has a few numbered databases only, so that what
-//! belongs to one test is told by how its keys begin.
-
-use std::time::Duration;
+//! What belongs to one test, on a server that it may share.
 
 use ::redis::aio::MultiplexedConnection;
-use ::redis::{AsyncConnectionConfig, Client, RedisError, cmd};
+use ::redis::{RedisError, cmd};
 
-pub use crate::server::Stop;
-
+use super::{Redis, connect, connected};
 use crate::fresh;
-use crate::kind::{self, Kind, Shared};
-
-/// A test's own commands are answered within this time, or the server is as good as gone.
-const ANSWER: Duration = Duration::from_secs(30);
-
-/// The kind of server that this module is about.
-#[derive(Debug)]
-pub enum Redis {}
-
-/// A Redis server of a test's own. It keeps nothing on disk: it comes back empty.
-pub type Server = crate::server::Server<Redis>;
-
-impl Kind for Redis {
-    const SCRIPT: &'static str = "redis";
-    const PRODUCT: &'static str = "Redis";
-    const URL_VARIABLE: &'static str = "TASKLOCK_TEST_REDIS_URL";
-
-    fn shared() -> &'static Shared {
-        static SHARED: Shared = Shared::new();
-        &SHARED
-    }
-}
+use crate::server::shared_url;
 
 /// A beginning of keys that nobody else uses. Whatever begins with it is deleted with this handle.
 ///
@@ -53,12 +25,12 @@ pub struct Place {
 ///
 /// If there is no server; the message says what is missing.
 pub async fn place() -> Option<Place> {
-    let url = kind::shared_url::<Redis>().await?;
+    let url = shared_url::<Redis>().await?;
     Some(Place::create(url, true))
 }
 
 impl Place {
-    fn create(url: &str, outlived: bool) -> Place {
+    pub(super) fn create(url: &str, outlived: bool) -> Place {
         Place {
             url: url.to_owned(),
             prefix: format!("t_{}_", fresh::name()),
@@ -83,22 +55,6 @@ impl Place {
     /// If that fails.
     pub async fn connect(&self) -> MultiplexedConnection {
         connected(&self.url).await
-    }
-}
-
-impl Server {
-    /// A fresh place on it. It goes with the server.
-    pub fn place(&self) -> Place {
-        Place::create(self.url(), false)
-    }
-
-    /// A connection to it.
-    ///
-    /// # Panics
-    ///
-    /// If the server is not running.
-    pub async fn connect(&self) -> MultiplexedConnection {
-        connected(self.url()).await
     }
 }
 
@@ -130,21 +86,4 @@ async fn delete(connection: &mut MultiplexedConnection, prefix: &str) -> Result<
         }
         cursor = next;
     }
-}
-
-async fn connected(url: &str) -> MultiplexedConnection {
-    match connect(url).await {
-        Ok(connection) => connection,
-        Err(error) => panic!("cannot connect to the test server: {error}"),
-    }
-}
-
-async fn connect(url: &str) -> Result<MultiplexedConnection, RedisError> {
-    let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(ANSWER))
-        .set_response_timeout(Some(ANSWER));
-    let client = Client::open(url)?;
-    client
-        .get_multiplexed_async_connection_with_config(&config)
-        .await
 }

@@ -1,13 +1,10 @@
-//! MariaDB's databases are fresh and go away, also while they are in use.
-
-use std::time::Duration;
+//! What only MariaDB does.
 
 use sqlx::mysql::MySqlConnection;
 use sqlx::{Connection, Executor};
 use tasklock_test_support::mysql::{Server, database};
 
-/// Long enough for any answer, short enough to wait for none.
-const NO_ANSWER: Duration = Duration::from_millis(500);
+use crate::NO_ANSWER;
 
 #[tokio::test]
 async fn a_database_is_dropped_while_a_transaction_holds_its_tables() {
