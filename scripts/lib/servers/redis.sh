@@ -13,8 +13,7 @@ server_init() {
     redis_settings | secret "$dir/redis.conf" && as_user mkdir "$dir/data"
 }
 
-# A replica that follows another such server has the same kind of password to give, and gets its data
-# at once.
+# A replica need not wait for others before it gets its data.
 redis_settings() {
     cat <<SETTINGS
 bind 127.0.0.1
