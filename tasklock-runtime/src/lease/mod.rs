@@ -125,12 +125,18 @@ pub use progress::Progress;
 pub(crate) use completing::Completing;
 pub(crate) use context::{ContextParts, ResourceParts};
 pub(crate) use deadline::Trust;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
 pub(crate) use fence::sealed::Fenced;
 pub use guard::sealed::Guarded;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use hands::HandClock;
 pub(crate) use renewals::{RenewRequest, Renewals};
 pub(crate) use status::LeaseStatus;
-#[cfg(any(test, feature = "testing", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(
+    test,
+    feature = "testing",
+    feature = "postgres",
+    feature = "sqlite",
+    feature = "mysql"
+))]
 pub(crate) use unguarded::Unguarded;

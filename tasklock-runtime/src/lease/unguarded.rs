@@ -18,7 +18,10 @@ mod real {
     }
 
     /// Only the SQL stores ask.
-    #[cfg_attr(not(any(feature = "postgres", feature = "sqlite")), allow(dead_code))]
+    #[cfg_attr(
+        not(any(feature = "postgres", feature = "sqlite", feature = "mysql")),
+        allow(dead_code)
+    )]
     impl Unguarded {
         /// Asks the one before the COMMIT, and tells the other after it where the job ends with it.
         pub(crate) fn new(
@@ -50,11 +53,11 @@ mod real {
 }
 
 #[cfg(not(any(test, feature = "testing")))]
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
 pub(crate) use absent::Unguarded;
 
 #[cfg(not(any(test, feature = "testing")))]
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
 mod absent {
     use crate::lease::{Anchor, CommitError};
 

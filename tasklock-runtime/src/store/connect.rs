@@ -22,6 +22,9 @@ pub enum Pool {
     /// A SQLite pool.
     #[cfg(feature = "sqlite")]
     Sqlite(sqlx::SqlitePool),
+    /// A MariaDB or MySQL pool.
+    #[cfg(feature = "mysql")]
+    MySql(sqlx::MySqlPool),
     /// A store in this process's memory.
     Memory(Memory),
 }
@@ -51,6 +54,20 @@ impl From<&sqlx::SqlitePool> for Pool {
 impl From<sqlx::SqlitePool> for Pool {
     fn from(pool: sqlx::SqlitePool) -> Self {
         Self::Sqlite(pool)
+    }
+}
+
+#[cfg(feature = "mysql")]
+impl From<&sqlx::MySqlPool> for Pool {
+    fn from(pool: &sqlx::MySqlPool) -> Self {
+        Self::MySql(pool.clone())
+    }
+}
+
+#[cfg(feature = "mysql")]
+impl From<sqlx::MySqlPool> for Pool {
+    fn from(pool: sqlx::MySqlPool) -> Self {
+        Self::MySql(pool)
     }
 }
 
@@ -103,11 +120,16 @@ pub async fn connect(source: Source, options: &Options) -> Result<Arc<dyn Store>
         Source::Pool(Pool::Sqlite(pool)) => {
             super::sqlite::open((*pool.connect_options()).clone(), options).await
         }
+        #[cfg(feature = "mysql")]
+        Source::Pool(Pool::MySql(pool)) => {
+            let name = "mysql (the application's pool)".to_owned();
+            super::mysql::open(name, (*pool.connect_options()).clone(), options).await
+        }
     }
 }
 
 #[cfg_attr(
-    not(any(feature = "sqlite", feature = "postgres")),
+    not(any(feature = "postgres", feature = "sqlite", feature = "mysql")),
     expect(unused_variables, reason = "memory has no tables to name")
 )]
 async fn by_url(
@@ -133,11 +155,20 @@ async fn by_url(
                 .map_err(|error: sqlx::Error| Error::option(shown, error.to_string()))?;
             super::postgres::open(redact(url), parsed, options).await
         }
+        #[cfg(feature = "mysql")]
+        "mysql" | "mariadb" => {
+            let parsed = url
+                .parse()
+                .map_err(|error: sqlx::Error| Error::option(shown, error.to_string()))?;
+            super::mysql::open(redact(url), parsed, options).await
+        }
+        #[cfg(not(feature = "mysql"))]
+        "mysql" | "mariadb" => Err(not_compiled_in(shown, "mysql")),
         #[cfg(not(feature = "sqlite"))]
         "sqlite" => Err(not_compiled_in(shown, "sqlite")),
         #[cfg(not(feature = "postgres"))]
         "postgres" | "postgresql" => Err(not_compiled_in(shown, "postgres")),
-        "mysql" | "mariadb" | "redis" | "rediss" => Err(Error::option(
+        "redis" | "rediss" => Err(Error::option(
             shown,
             format!("{scheme} is not supported yet: use {KNOWN}"),
         )),
@@ -152,9 +183,9 @@ async fn by_url(
     }
 }
 
-const KNOWN: &str = "sqlite://file.db, postgres://user:password@host/database or memory:";
+const KNOWN: &str = "sqlite://file.db, postgres://user:password@host/database, mysql://user:password@host/database or memory:";
 
-#[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+#[cfg(not(all(feature = "sqlite", feature = "postgres", feature = "mysql")))]
 fn not_compiled_in(shown: String, feature: &str) -> Error {
     Error::option(
         shown,

@@ -122,12 +122,14 @@ mod declaring;
 mod insertion;
 mod job;
 pub mod memory;
+#[cfg(feature = "mysql")]
+mod mysql;
 mod named;
 #[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
 pub mod schema;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
 mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -146,7 +148,7 @@ pub use insertion::{EnqueueTransaction, Inserting};
 pub(crate) use job::timestamp;
 pub use job::{Cancelled, Due, Enqueued, Job, JobQuery, JobState, NewJob, Pausable, Retried};
 pub use named::{Acquire, Acquired, LEASES, News, PATIENCE};
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
 pub(crate) use types::span;
 pub use types::{
     Claim, ClaimBatch, ClaimRequest, Finish, JobRow, Looker, Renewal, Resource, Triggered, Wanted,

@@ -34,6 +34,8 @@ pub enum Dialect {
     Postgres,
     /// SQLite.
     Sqlite,
+    /// MariaDB and MySQL.
+    MySql,
 }
 
 const POSTGRES: &[Migration] = &[
@@ -56,11 +58,14 @@ const SQLITE: &[Migration] = &[
     step(5, 5, include_str!("sqlite_0005.sql")),
 ];
 
+const MYSQL: &[Migration] = &[step(1, 1, include_str!("mysql_0001.sql"))];
+
 impl Dialect {
     pub(crate) fn migrations(self) -> &'static [Migration] {
         match self {
             Self::Postgres => POSTGRES,
             Self::Sqlite => SQLITE,
+            Self::MySql => MYSQL,
         }
     }
 
@@ -77,6 +82,13 @@ impl Dialect {
                      version INTEGER PRIMARY KEY,\n    \
                      oldest_compatible INTEGER NOT NULL,\n    \
                      applied_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP\n);\n"
+            }
+            Self::MySql => {
+                "CREATE TABLE IF NOT EXISTS {p}migration (\n    \
+                     version BIGINT NOT NULL PRIMARY KEY,\n    \
+                     oldest_compatible BIGINT NOT NULL,\n    \
+                     -- In UTC.\n    \
+                     applied_at DATETIME(6) NOT NULL\n) ENGINE = InnoDB;\n"
             }
         }
     }
@@ -177,15 +189,21 @@ pub(crate) fn plan(dialect: Dialect, names: &Names, applied: i64) -> Plan {
         .migrations()
         .iter()
         .filter(|migration| migration.version > applied)
-        .map(|migration| names.fill(&with_record(migration)))
+        .map(|migration| names.fill(&with_record(dialect, migration)))
         .collect();
     Plan { statements }
 }
 
-fn with_record(migration: &Migration) -> String {
+fn with_record(dialect: Dialect, migration: &Migration) -> String {
+    let (version, oldest) = (migration.version, migration.oldest_compatible);
+    // Where the default cannot be UTC.
+    let (column, now) = match dialect {
+        Dialect::MySql => (", applied_at", ", UTC_TIMESTAMP(6)"),
+        Dialect::Postgres | Dialect::Sqlite => ("", ""),
+    };
     format!(
-        "{}INSERT INTO {{s}}{{p}}migration (version, oldest_compatible) VALUES ({}, {});\n",
-        migration.sql, migration.version, migration.oldest_compatible
+        "{}INSERT INTO {{s}}{{p}}migration (version, oldest_compatible{column}) VALUES ({version}, {oldest}{now});\n",
+        migration.sql
     )
 }
 
@@ -228,6 +246,13 @@ pub fn schema_sql(dialect: Dialect, names: &Names) -> String {
     for statement in plan(dialect, names, 0).statements {
         sql.push_str(&statement);
     }
+    if dialect == Dialect::MySql {
+        let grants = names.fill(
+            "-- The runtime's user needs no more than SELECT, INSERT, UPDATE and DELETE on these tables.\n\
+             -- GRANT SELECT, INSERT, UPDATE, DELETE ON `<database>`.* TO <user>;\n",
+        );
+        let _ = write!(sql, "{grants}");
+    }
     if dialect == Dialect::Postgres {
         let grants = names.fill(
             "-- The runtime's role needs no more than:\n\
@@ -249,6 +274,7 @@ pub fn fence_table_sql(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Postgres => include_str!("postgres_fence.sql"),
         Dialect::Sqlite => include_str!("sqlite_fence.sql"),
+        Dialect::MySql => include_str!("mysql_fence.sql"),
     }
 }
 
@@ -275,7 +301,7 @@ mod tests {
     #[test]
     fn every_placeholder_is_filled() -> Result<(), Error> {
         let names = Names::new(Some("my_"), Some("billing"))?;
-        for dialect in [Dialect::Postgres, Dialect::Sqlite] {
+        for dialect in [Dialect::Postgres, Dialect::Sqlite, Dialect::MySql] {
             let sql = schema_sql(dialect, &names);
             assert!(!sql.contains('{'), "{sql}");
             assert!(sql.contains("my_job"), "{sql}");

@@ -24,6 +24,13 @@ pub(in crate::store) trait Hold: Send + Sync + 'static {
         complete: bool,
     ) -> impl Future<Output = Result<(), CommitError>> + Send;
 
+    /// Commits what is held.
+    fn commit(
+        tx: Transaction<'_, Self::Database>,
+    ) -> impl Future<Output = Result<(), sqlx::Error>> + Send {
+        tx.commit()
+    }
+
     /// Rolls back, as far as the connection still allows.
     fn roll_back(tx: Transaction<'_, Self::Database>) -> impl Future<Output = ()> + Send;
 }
@@ -46,7 +53,7 @@ pub(in crate::store) async fn commit_held<H: Hold>(
     match held.and_then(|()| last().map_err(CommitError::Lost)) {
         Ok(()) => {
             fault::at("guard held");
-            let committed = tx.commit().await;
+            let committed = H::commit(tx).await;
             fault::at("guarded transaction committed");
             if let (Ok(()), Some(in_a_test), true) = (&committed, unguarded, complete) {
                 in_a_test.complete();

@@ -5,6 +5,8 @@ mod checkout;
 mod fence;
 mod forward;
 mod guard;
+#[cfg(any(feature = "sqlite", feature = "mysql"))]
+pub(super) mod json;
 mod renewer;
 mod resources;
 mod retry;
@@ -24,7 +26,7 @@ pub(super) use forward::store_verbs;
 pub(super) use guard::{Hold, commit_held, no_row, refused};
 pub(super) use renewer::{Beat, SqlRenewer};
 pub(super) use resources::{Taken, Takings};
-#[cfg(feature = "postgres")]
+#[cfg(any(feature = "postgres", feature = "mysql"))]
 pub(super) use retry::store_error;
 pub(super) use retry::{Retry, TRIES, retried};
 
@@ -36,6 +38,19 @@ impl From<String> for Text {
     fn from(text: String) -> Self {
         debug_assert!(!text.contains('{'), "a placeholder is left: {text}");
         Self(text.into())
+    }
+}
+
+#[cfg(feature = "mysql")]
+impl Text {
+    /// The text so many times.
+    pub(super) fn repeated(&self, times: usize, between: &str) -> AssertSqlSafe<String> {
+        AssertSqlSafe(vec![&*self.0; times].join(between))
+    }
+
+    /// The text, and placeholders or the like behind it.
+    pub(super) fn with(&self, more: &str) -> AssertSqlSafe<String> {
+        AssertSqlSafe(format!("{}{more}", self.0))
     }
 }
 

@@ -2,11 +2,12 @@
 
 use sqlx::{Sqlite, SqliteConnection};
 
-use super::rows::{job_row, keys, renewals};
+use super::rows::job_row;
 use super::statements::Statements;
 use super::{FileId, batch, diagnose};
 use crate::lease::LeaseKey;
 use crate::store::sql::Beat;
+use crate::store::sql::json::{keys, renewals};
 use crate::store::{JobRow, Renewal};
 
 impl Beat for Statements {

@@ -10,11 +10,11 @@ use std::time::Duration;
 use sqlx::{Sqlite, Transaction};
 
 use super::diagnose;
-use super::rows::ends;
 use super::statements::Statements;
 use crate::error::StoreErrorKind;
 use crate::lease::{Anchor, CommitError, Guarded, LeaseLost};
 use crate::store::Finish;
+use crate::store::sql::json::ends;
 use crate::store::sql::{Hold, commit_held, no_row, refused};
 
 pub(super) struct Guard {

@@ -32,7 +32,6 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use serde::Serialize;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
 };
@@ -42,6 +41,7 @@ use tokio::sync::Notify;
 
 use super::connect::Options;
 use super::schema::{self, Dialect, Names};
+use super::sql::json::batch;
 use super::sql::{SqlRenewer, retried, store_verbs};
 use super::{
     Acquire, Acquired, Cancelled, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, Job,
@@ -249,10 +249,4 @@ where
     T: sqlx::Decode<'r, Sqlite> + sqlx::Type<Sqlite>,
 {
     row.try_get(name)
-}
-
-/// A batch as the JSON array that `json_each` reads.
-fn batch<'a, T, R: Serialize>(items: &'a [T], row: impl Fn(&'a T) -> R) -> String {
-    let rows: Vec<R> = items.iter().map(row).collect();
-    serde_json::to_string(&rows).expect("rows of texts and numbers are JSON")
 }

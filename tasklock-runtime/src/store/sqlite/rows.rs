@@ -2,63 +2,11 @@
 
 use sqlx::sqlite::SqliteRow;
 
-use super::{batch, column};
+use super::column;
 use crate::lease::{LeaseKey, OwnerToken};
-use crate::store::sql::{
-    Columns, Taken, due_at, due_in, follows, job_state, progress, progress_columns,
-};
-use crate::store::{Claim, Finish, Job, JobRow, NewJob, Renewal, Wanted, span, timestamp};
-use crate::task::micros;
-
-pub(super) fn wanted(tasks: &[Wanted]) -> String {
-    batch(tasks, |wanted| {
-        (
-            &wanted.task,
-            &wanted.queue,
-            micros(wanted.ttl),
-            wanted.most,
-            wanted.suspect_from,
-        )
-    })
-}
-
-pub(super) fn keys(keys: &[LeaseKey]) -> String {
-    batch(keys, |key| (key.job, key.fence, key.owner.as_str()))
-}
-
-pub(super) fn renewals(renewals: &[Renewal]) -> String {
-    batch(renewals, |renewal| {
-        let key = &renewal.key;
-        let (done, total) = progress_columns(renewal.progress);
-        let ttl = micros(renewal.ttl);
-        (key.job, key.fence, key.owner.as_str(), ttl, done, total)
-    })
-}
-
-pub(super) fn ends(ends: &[&Finish]) -> String {
-    batch(ends, |end| {
-        let key = &end.key;
-        let columns = Columns::of(end);
-        (
-            key.job,
-            key.fence,
-            key.owner.as_str(),
-            columns.next_at,
-            columns.next_in,
-            end.outcome,
-            &end.error,
-            columns.state,
-            columns.counts,
-            columns.keep,
-            columns.hold,
-            columns.slot_at,
-            columns.missed,
-            columns.skipped,
-            columns.told_at,
-            columns.told_in,
-        )
-    })
-}
+use crate::store::sql::json::batch;
+use crate::store::sql::{Taken, due_at, due_in, follows, job_state, progress};
+use crate::store::{Claim, Job, JobRow, NewJob, span, timestamp};
 
 pub(super) fn new_jobs(jobs: &[&NewJob]) -> String {
     batch(jobs, |job| {

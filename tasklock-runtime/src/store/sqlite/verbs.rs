@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, Sqlite, SqliteConnection};
 
-use super::rows::{self, ends, job_row, keys, wanted};
+use super::rows::{self, job_row};
 use super::statements::BEGIN;
 use super::{SqliteStore, batch};
 use crate::fault;
 use crate::lease::{LeaseKey, OwnerToken};
+use crate::store::sql::json::{ends, keys, wanted};
 use crate::store::sql::{Beat, Checkout, Taken, goes_away};
 use crate::store::{ClaimBatch, ClaimRequest, Finish, JobRow, Triggered, between};
 use crate::task::micros;

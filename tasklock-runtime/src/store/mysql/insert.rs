@@ -1,0 +1,163 @@
+//! New jobs, in the store's transactions and in the application's.
+//!
+//! A statement that says how many rows it has is given a block of ids: the first is told, the others follow in the order of the rows. A row
+//! that is not written, for its key is taken, uses one up; so a row whose id is in the block is one of ours.
+
+use std::sync::Arc;
+
+use sqlx::mysql::MySqlArguments;
+use sqlx::query::Query;
+use sqlx::{MySql, MySqlConnection, Transaction};
+
+use super::diagnose;
+use super::statements::Statements;
+use crate::error::Error;
+use crate::lease::Anchor;
+use crate::store::sql::json::batch;
+use crate::store::sql::{Batch, TRIES, Text, Written, due_at, due_in, elsewhere, uninserted};
+use crate::store::{Enqueued, Inserting, NewJob};
+
+/// Of statements with so many rows the server keeps the plan; those with other numbers are many.
+const KEPT: [usize; 3] = [1, 100, 1_000];
+
+/// Writes the jobs. Where a key is taken it looks up by whom, and tries again where nobody has it any more.
+pub(super) async fn insert(
+    connection: &mut MySqlConnection,
+    statements: &Statements,
+    jobs: &[NewJob],
+    step: u64,
+) -> Result<Vec<Enqueued>, sqlx::Error> {
+    let mut batch = Batch::of(jobs);
+    for chunk in batch.plain_chunks() {
+        let first = write(
+            connection,
+            statements,
+            &statements.enqueue,
+            &batch.jobs_of(&chunk),
+        )
+        .await?;
+        let ids = (0..chunk.len() as u64).map(|nth| (id(first + nth * step),));
+        batch.note_plain(&chunk, ids.collect());
+    }
+    for mut chunk in batch.keyed_chunks() {
+        for _ in 0..TRIES {
+            chunk = keyed(connection, statements, &mut batch, chunk, step).await?;
+            if chunk.is_empty() {
+                break;
+            }
+        }
+    }
+    batch.done()
+}
+
+/// Asks first, and writes those whose keys are free: a row that exists is locked by whoever tries to write it again.
+async fn keyed(
+    connection: &mut MySqlConnection,
+    statements: &Statements,
+    batch: &mut Batch<'_>,
+    chunk: Vec<usize>,
+    step: u64,
+) -> Result<Vec<usize>, sqlx::Error> {
+    let taken = holders(connection, &statements.key_taken, &batch.jobs_of(&chunk)).await?;
+    let free = batch.note_keyed(&chunk, Vec::new(), taken);
+    if free.is_empty() {
+        return Ok(free);
+    }
+    let jobs = batch.jobs_of(&free);
+    let first = write(connection, statements, &statements.enqueue_keyed, &jobs).await?;
+    let found = holders(connection, &statements.key_taken_now, &jobs).await?;
+    let end = first + jobs.len() as u64 * step;
+    let is_ours = |(found, _, _): &Written| first > 0 && (id(first)..id(end)).contains(found);
+    let (new, taken) = found.into_iter().partition(is_ours);
+    Ok(batch.note_keyed(&free, new, taken))
+}
+
+fn id(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Answers the first id; zero if nothing was written.
+async fn write(
+    connection: &mut MySqlConnection,
+    statements: &Statements,
+    statement: &Text,
+    jobs: &[&NewJob],
+) -> Result<u64, sqlx::Error> {
+    let rows = statements.new_row.repeated(jobs.len(), ", ").0;
+    let mut query = sqlx::query(statement.with(&rows)).persistent(KEPT.contains(&jobs.len()));
+    for job in jobs {
+        query = bound(query, job);
+    }
+    let written = query.execute(connection).await?;
+    Ok(written.last_insert_id())
+}
+
+fn bound<'q>(
+    query: Query<'q, MySql, MySqlArguments>,
+    job: &'q NewJob,
+) -> Query<'q, MySql, MySqlArguments> {
+    query
+        .bind(&job.task)
+        .bind(&job.payload)
+        .bind(job.priority)
+        .bind(&job.unique_key)
+        .bind(due_at(job.due))
+        .bind(due_in(job.due))
+        .bind(&job.resource)
+}
+
+async fn holders(
+    connection: &mut MySqlConnection,
+    statement: &Text,
+    jobs: &[&NewJob],
+) -> Result<Vec<Written>, sqlx::Error> {
+    sqlx::query_as(statement)
+        .bind(batch(jobs, |job| (&job.unique_key, &job.task)))
+        .fetch_all(connection)
+        .await
+}
+
+/// What a transaction needs to know of the store.
+pub(super) struct Insertion {
+    pub(super) name: String,
+    pub(super) statements: Arc<Statements>,
+    pub(super) identity: Option<Arc<str>>,
+}
+
+impl Inserting for MySqlConnection {
+    async fn insert(
+        &mut self,
+        insertion: &Anchor,
+        jobs: &[NewJob],
+    ) -> Result<Vec<Enqueued>, Error> {
+        let Some(insertion) = insertion.downcast_ref::<Insertion>() else {
+            return Err(elsewhere(
+                "is of MariaDB or MySQL, while the jobs are elsewhere",
+            ));
+        };
+        let failed = |error| uninserted(&insertion.name, diagnose, error);
+        let found: Option<(String, u64)> = sqlx::query_as(&insertion.statements.identity)
+            .fetch_optional(&mut *self)
+            .await
+            .map_err(failed)?;
+        let (found, step) = found.unzip();
+        if let Some(ours) = &insertion.identity
+            && found.as_deref() != Some(ours)
+        {
+            return Err(elsewhere("belongs to another tasklock store"));
+        }
+        insert(self, &insertion.statements, jobs, step.unwrap_or(1))
+            .await
+            .map_err(failed)
+    }
+}
+
+impl Inserting for Transaction<'_, MySql> {
+    async fn insert(
+        &mut self,
+        insertion: &Anchor,
+        jobs: &[NewJob],
+    ) -> Result<Vec<Enqueued>, Error> {
+        (**self).insert(insertion, jobs).await
+    }
+}

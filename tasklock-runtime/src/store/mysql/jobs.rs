@@ -1,0 +1,61 @@
+//! Jobs as applications see them: each verb one try.
+
+use sqlx::Connection;
+
+use super::MySqlStore;
+pub(super) use super::insert::Insertion;
+use super::insert::insert;
+use super::statements::BEGIN;
+use crate::store::sql::json::batch;
+use crate::store::{Enqueued, NewJob};
+
+impl MySqlStore {
+    pub(super) async fn enqueue_once(&self, jobs: &[NewJob]) -> Result<Vec<Enqueued>, sqlx::Error> {
+        let mut connection = self.checkout().await?;
+        let (_, step): (String, u64) = sqlx::query_as(&self.statements.identity)
+            .fetch_one(&mut *connection)
+            .await?;
+        let mut tx = connection.begin_with(BEGIN).await?;
+        let enqueued = insert(&mut tx, &self.statements, jobs, step).await?;
+        tx.commit().await?;
+        connection.done();
+        self.tell();
+        Ok(enqueued)
+    }
+
+    pub(super) async fn prune_once(&self, most: usize) -> Result<usize, sqlx::Error> {
+        let limit = i64::try_from(most).unwrap_or(i64::MAX);
+        let statements = &self.statements;
+        let mut connection = self.checkout().await?;
+        let mut tx = connection.begin_with(BEGIN).await?;
+        let pruned: Vec<i64> = sqlx::query_scalar(&statements.lock_prunable)
+            .bind(limit)
+            .fetch_all(&mut *tx)
+            .await?;
+        statements
+            .by_ids(&mut tx, &statements.drop_jobs, &pruned)
+            .await?;
+        // With the last batch alone: it looks at each side row.
+        if pruned.len() < most {
+            let stray: Vec<i64> = sqlx::query_scalar(&statements.stray_beats)
+                .bind(limit)
+                .fetch_all(&mut *tx)
+                .await?;
+            if !stray.is_empty() {
+                let locked: Vec<i64> = sqlx::query_scalar(&statements.lock_strays)
+                    .bind(batch(&stray, |id| id))
+                    .fetch_all(&mut *tx)
+                    .await?;
+                statements
+                    .by_ids(&mut tx, &statements.drop_beats, &locked)
+                    .await?;
+            }
+            for statement in [&statements.prune_line, &statements.prune_fences] {
+                sqlx::query(statement).execute(&mut *tx).await?;
+            }
+        }
+        tx.commit().await?;
+        connection.done();
+        Ok(pruned.len())
+    }
+}

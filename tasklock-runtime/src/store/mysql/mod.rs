@@ -1,0 +1,268 @@
+//! Leases in MariaDB and MySQL.
+//!
+//! # How it is done here
+//!
+//! InnoDB plans by its own lights, and an update that joins tables may evaluate its assignments in any order. So a verb that writes
+//! is made of small steps in one READ COMMITTED transaction: **look** at what there is without a lock, **lock** rows by their
+//! ids (`FOR UPDATE SKIP LOCKED`, by the primary key alone), and **write** them by their ids. What a locked row becomes is computed by the
+//! statement that locks it, and the statement that writes it only names constants. A look is a prefilter. What decides is
+//! read again under the lock: the row itself in the statement that locks it, its side row in a later one, whose snapshot is newer
+//! than the lock.
+//!
+//! Batches travel as JSON, read by `JSON_TABLE`. Ids of new rows follow from the first one of a statement, for InnoDB gives a
+//! statement that says how many rows it has a block of them.
+//!
+//! Nothing waits for a row's lock but a guard, an operator's call on one job, a start (for another start), and an insert that meets a key
+//! of an open transaction. So most deadlocks are none of ours; those that come are tried again.
+//!
+//! Instants are microseconds in `BIGINT`, by `UTC_TIMESTAMP(6)`: no time zone of session or server changes them, and none has
+//! a gap. It is the statement's start, which errs to the safe side: an expiry that is written is no later than it might be.
+//!
+//! # What crashes leave behind
+//!
+//! A worker's own transactions commit everything or nothing. One that dies or is stopped in the midst of one holds its
+//! locks until the server ends it: MariaDB after [`IDLE_TRANSACTION`] seconds; MySQL has no such time-out, and waits until the
+//! connection is lost. Nobody waits for these locks meanwhile; the rows are skipped.
+//!
+//! # Wake-ups
+//!
+//! There is nothing to listen to. Workers of the process that has written something are told; others poll.
+
+mod beat;
+mod claim;
+mod declare;
+mod ends;
+mod fence;
+mod fragments;
+mod guard;
+mod insert;
+mod jobs;
+mod lanes;
+mod migrate;
+mod named;
+mod parked;
+mod renamed;
+mod resources;
+mod rows;
+mod statements;
+mod steer;
+mod verbs;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use sqlx::mysql::{MySqlConnectOptions, MySqlPoolOptions, MySqlRow};
+use sqlx::{Connection, Executor, MySql, MySqlConnection, MySqlPool, Row};
+use tokio::sync::Notify;
+
+use super::connect::Options;
+use super::schema::{self, Dialect, Names};
+use super::sql::{SqlRenewer, retried, store_error, store_verbs};
+use super::{
+    Acquire, Acquired, Cancelled, ClaimBatch, ClaimRequest, Declaration, Enqueued, Finish, Job,
+    JobQuery, JobRow, NewJob, News, Pausable, Renewer, Retried, Steer, Store, StoreFuture,
+    Triggered, Wake,
+};
+use crate::error::{Error, StoreError, StoreErrorKind};
+use crate::lease::{Anchor, LeaseKey, OwnerToken};
+use statements::Statements;
+
+const CONNECTIONS: u32 = 6;
+const ACQUIRE: Duration = Duration::from_secs(5);
+/// After so many seconds without a statement the server ends a transaction of a worker's own.
+const IDLE_TRANSACTION: u32 = 2;
+
+struct MySqlStore {
+    /// Told when something was written that a worker may take.
+    written: Arc<Notify>,
+    /// Limited tasks that have a row to be locked.
+    limited: Mutex<Vec<String>>,
+    name: String,
+    pool: MySqlPool,
+    options: MySqlConnectOptions,
+    statements: Arc<Statements>,
+    names: Names,
+    /// Known once the tables were seen.
+    identity: OnceLock<Arc<str>>,
+}
+
+impl fmt::Debug for MySqlStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MySqlStore({})", self.name)
+    }
+}
+
+/// Opens the store and asks the server who it is, to see that it is there.
+pub(super) async fn open(
+    name: String,
+    options: MySqlConnectOptions,
+    settings: &Options,
+) -> Result<Arc<dyn Store>, Error> {
+    if let Some(schema) = &settings.schema {
+        return Err(Error::option(
+            format!("schema = {schema:?}"),
+            "in MySQL and MariaDB a schema is a database: name that in the URL, or use table_prefix",
+        ));
+    }
+    if options.get_database().is_none_or(str::is_empty) {
+        return Err(Error::option(
+            "database_url",
+            format!("{name} names no database: write mysql://user:password@host/database"),
+        ));
+    }
+    let names = Names::new(settings.table_prefix.as_deref(), None)?;
+    let name = names.of_store(name);
+    // Without the pool first: it would try again until its time is up, and hide the reason.
+    let failed = |error| store_error(&name, "connect", diagnose, error);
+    let first = async {
+        let mut connection = MySqlConnection::connect_with(&options).await?;
+        let version: String = sqlx::query_scalar("SELECT CONCAT(VERSION(), '')")
+            .fetch_one(&mut connection)
+            .await?;
+        let _ = connection.close().await;
+        Ok(version)
+    };
+    let version = match tokio::time::timeout(ACQUIRE, first).await {
+        Ok(version) => version.map_err(failed)?,
+        Err(_) => {
+            return Err(StoreError {
+                store: name,
+                call: "connect",
+                kind: StoreErrorKind::Unavailable,
+                message: format!("no answer within {ACQUIRE:?}: check host, port and firewall"),
+            }
+            .into());
+        }
+    };
+    let server = Server::of(&version);
+    let pool = MySqlPoolOptions::new()
+        .max_connections(CONNECTIONS)
+        .acquire_timeout(ACQUIRE)
+        // A stale connection shows itself in the call, which is tried again anyway.
+        .test_before_acquire(false)
+        .after_connect(move |connection, _| Box::pin(server.prepare(connection)))
+        .connect_lazy_with(options.clone());
+    Ok(Arc::new(MySqlStore {
+        written: Arc::default(),
+        limited: Mutex::default(),
+        name,
+        pool,
+        options,
+        statements: Arc::new(Statements::new(&names, server)),
+        names,
+        identity: OnceLock::new(),
+    }))
+}
+
+/// Which of the two it is: they differ in a few words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Server {
+    MariaDb,
+    MySql,
+}
+
+impl Server {
+    fn of(version: &str) -> Self {
+        if version.to_ascii_lowercase().contains("mariadb") {
+            Self::MariaDb
+        } else {
+            Self::MySql
+        }
+    }
+
+    /// A worker that is stopped, or cut off, in the midst of a transaction holds its locks for no longer than that.
+    async fn prepare(self, connection: &mut MySqlConnection) -> Result<(), sqlx::Error> {
+        if self == Self::MariaDb {
+            let sql = format!("SET SESSION idle_transaction_timeout = {IDLE_TRANSACTION}");
+            connection
+                .execute(sqlx::raw_sql(sqlx::AssertSqlSafe(sql)))
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+/// What the server means by an error.
+fn diagnose(error: &sqlx::Error) -> (StoreErrorKind, &'static str) {
+    let Some(error) = error
+        .as_database_error()
+        .and_then(|error| error.try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>())
+    else {
+        return (StoreErrorKind::Other, "");
+    };
+    match error.number() {
+        // Deadlock, lock wait time-out, a record that has changed since it was read, a duplicate key: two asked for the same
+        // at once, and the other was first.
+        1213 | 1205 | 1020 | 1062 => (StoreErrorKind::Busy, ""),
+        1290 | 1792 | 1836 | 3100 => (
+            StoreErrorKind::NotWritable,
+            "the server takes no writes: point the URL at the primary, not at a replica",
+        ),
+        1142 | 1143 | 1044 | 1227 | 1370 => (
+            StoreErrorKind::NotWritable,
+            "the user lacks a grant: `tasklock_runtime::schema_sql` lists those that are needed",
+        ),
+        1021 | 1114 | 1030 | 3 => (
+            StoreErrorKind::NotWritable,
+            "free some disk space on the server",
+        ),
+        1146 | 1054 => (
+            StoreErrorKind::Schema,
+            "the tables are missing or of another version: start one worker with `migrate(true)`",
+        ),
+        1049 => (StoreErrorKind::Unavailable, "create the database first"),
+        1045 | 1698 => (
+            StoreErrorKind::Unavailable,
+            "check user and password in the URL",
+        ),
+        1040 | 1203 | 1226 => (
+            StoreErrorKind::Unavailable,
+            "the server's max_connections is used up; a worker needs up to seven connections",
+        ),
+        // Shutting down, killed, gone, closed for idleness.
+        1053 | 1077 | 1079 | 1152 | 1158..=1161 | 1184 | 1317 | 1927 | 4031 | 2006 | 2013 => {
+            (StoreErrorKind::Unavailable, "")
+        }
+        _ => (StoreErrorKind::Other, ""),
+    }
+}
+
+impl MySqlStore {
+    fn renewer_options(&self) -> MySqlConnectOptions {
+        self.options.clone()
+    }
+
+    /// What this process has written. Others are not heard, so the workers poll besides.
+    fn watcher(
+        &self,
+        wake: Box<dyn Fn(Wake) + Send + Sync>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let written = Arc::clone(&self.written);
+        Box::pin(async move {
+            loop {
+                written.notified().await;
+                wake(Wake::Work);
+            }
+        })
+    }
+
+    fn lease_watcher(
+        &self,
+        hear: Box<dyn Fn(News) + Send + Sync>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        self.watcher(Box::new(move |wake| hear(wake.into())))
+    }
+}
+
+store_verbs!(MySqlStore, Dialect::MySql);
+
+/// A row's column; the statements name every column that is asked for.
+fn column<'r, T>(row: &'r MySqlRow, name: &str) -> Result<T, sqlx::Error>
+where
+    T: sqlx::Decode<'r, MySql> + sqlx::Type<MySql>,
+{
+    row.try_get(name)
+}

@@ -1,0 +1,155 @@
+//! The statements, written for MariaDB 10.6 and MySQL 8. Each index is named: InnoDB's figures are a guess, and a plan that was
+//! good for few rows reads all of many.
+
+mod claim;
+mod jobs;
+mod lease;
+mod named;
+mod resources;
+mod schedules;
+
+use super::Server;
+use super::fragments::Fragments;
+use crate::fault;
+use crate::store::schema::Names;
+use crate::store::sql::Text;
+
+/// Whatever the server's default.
+pub(super) const BEGIN: &str = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION";
+
+/// ?1 name, ?2 fence; in a foreign database. An equal fence is written too, and a smaller one locks the row.
+pub(super) const REGISTER_FENCE: &str = "
+INSERT INTO tasklock_fence (name, fence, updated_at) VALUES (?, ?, UTC_TIMESTAMP(6))
+ON DUPLICATE KEY UPDATE fence = GREATEST(tasklock_fence.fence, VALUES(fence)), updated_at = VALUES(updated_at)";
+
+/// ?1 name
+pub(super) const REGISTERED_FENCE: &str =
+    "SELECT fence FROM tasklock_fence WHERE name = ? LOCK IN SHARE MODE";
+
+macro_rules! statements {
+    ($($(#[$doc:meta])* $name:ident: $text:expr,)+) => {
+        /// The statements with the tables' names in place.
+        #[derive(Debug)]
+        pub(super) struct Statements {
+            pub(super) server: Server,
+            $(pub(super) $name: Text,)+
+        }
+
+        impl Statements {
+            pub(super) fn new(names: &Names, server: Server) -> Self {
+                let fragments = Fragments::new(server);
+                let fill = |sql: &str| {
+                    let sql = sql.replace("{claimed}", claim::CLAIMED);
+                    Text::from(fault::statement(names.fill(&fragments.fill(&sql))))
+                };
+                Self { server, $($name: fill(&$text),)+ }
+            }
+        }
+    };
+}
+
+statements! {
+    now: "SELECT {now}".to_owned(),
+    tasks: claim::TASKS,
+    next_lane: claim::NEXT_LANE,
+    lane_due: claim::LANE_DUE,
+    seen: claim::SEEN,
+    lock_due: claim::LOCK_DUE,
+    expired: claim::EXPIRED,
+    lock_expired: claim::LOCK_EXPIRED,
+    beats: claim::BEATS,
+    claim: claim::CLAIM,
+    take_over: claim::TAKE_OVER,
+    drop_beats: claim::DROP_BEATS,
+    lock_limited: claim::LOCK_LIMITED,
+    know_limited: claim::KNOW_LIMITED,
+    lock_to_renew: lease::LOCK_TO_RENEW,
+    renew: lease::RENEW,
+    lock_held: lease::LOCK_HELD,
+    lock_ends: format!("{} SKIP LOCKED", lease::LOCK_ENDS),
+    guard_to_complete: lease::LOCK_ENDS,
+    write_ends: lease::WRITE_ENDS,
+    drop_jobs: lease::DROP_JOBS,
+    release: lease::RELEASE,
+    guard: lease::GUARD,
+    by_token: lease::BY_TOKEN,
+    look: named::LOOK,
+    lock_names: named::LOCK_NAMES,
+    acquire: named::ACQUIRE,
+    acquire_new: named::ACQUIRE_NEW,
+    acquired: named::ACQUIRED,
+    next_fences: "INSERT INTO {p}lease_fence VALUES ".to_owned(),
+    stand: named::STAND,
+    leave: named::LEAVE,
+    names_free: named::NAMES_FREE,
+    prune_line: named::PRUNE_LINE,
+    prune_fences: named::PRUNE_FENCES,
+    put_back: resources::PUT_BACK,
+    lock_behind: resources::LOCK_BEHIND,
+    park: resources::PARK,
+    parked_for: resources::PARKED_FOR,
+    all_parked_for: resources::ALL_PARKED_FOR,
+    unused: resources::UNUSED,
+    first_task: resources::FIRST_TASK,
+    next_task: resources::NEXT_TASK,
+    first_parked: resources::FIRST_PARKED,
+    lock_parked: resources::LOCK_PARKED,
+    unpark: resources::UNPARK,
+    assign: resources::ASSIGN,
+    identity: "SELECT id, @@auto_increment_increment AS step FROM {p}store".to_owned(),
+    lock_starts: schedules::LOCK_STARTS,
+    declared: schedules::STANDING,
+    declared_locked: format!("{} FOR UPDATE", schedules::STANDING),
+    declare: schedules::DECLARE,
+    redeclare: schedules::REDECLARE,
+    undeclared: schedules::UNDECLARED,
+    aliased: schedules::ALIASED,
+    realias: schedules::REALIAS,
+    alias: schedules::ALIAS,
+    unalias: schedules::UNALIAS,
+    lapsing: schedules::LAPSING,
+    former_waiting: former("{p}job_due", "task"),
+    former_running: former("{p}job_running", "running_of"),
+    former_parked: former("{p}job_parked_task", "parked_of"),
+    rename_jobs: schedules::RENAME_JOBS,
+    rename_pause: schedules::RENAME_PAUSE,
+    drop_pause: schedules::DROP_PAUSE,
+    rename: schedules::RENAME,
+    drop_former: schedules::DROP_FORMER,
+    standing_of: jobs::STANDING_OF,
+    trigger_read: jobs::TRIGGER_READ,
+    trigger_lock: format!("{} FOR UPDATE", jobs::TRIGGER_READ),
+    trigger: jobs::TRIGGER,
+    inspect: jobs::ROW.replace(
+        "{from}",
+        "{ids} STRAIGHT_JOIN {p}job j FORCE INDEX (PRIMARY) ON j.id = e.id"
+    ),
+    standing: format!(
+        "{} WHERE j.standing_of = ? ORDER BY j.id LIMIT 1",
+        jobs::ROW.replace("{from}", "{p}job j FORCE INDEX ({p}job_standing)")
+    ),
+    new_row: jobs::NEW_ROW,
+    enqueue: jobs::ENQUEUE,
+    enqueue_keyed: jobs::ENQUEUE_KEYED,
+    key_taken: jobs::KEY_TAKEN,
+    key_taken_now: format!("{} LOCK IN SHARE MODE", jobs::KEY_TAKEN),
+    lock_job: jobs::LOCK_JOB,
+    cancel_waiting: jobs::CANCEL_WAITING,
+    cancel_running: jobs::CANCEL_RUNNING,
+    key_holder: jobs::KEY_HOLDER,
+    retry: jobs::RETRY,
+    pause: jobs::PAUSE,
+    resume: jobs::RESUME,
+    paused: jobs::PAUSED,
+    lock_prunable: jobs::LOCK_PRUNABLE,
+    stray_beats: jobs::STRAY_BEATS,
+    lock_strays: jobs::LOCK_STRAYS,
+    job: jobs::job(),
+    jobs: jobs::jobs(),
+}
+
+fn former(index: &str, column: &str) -> String {
+    schedules::LOCK_FORMER
+        .replace("{index}", index)
+        .replace("{column}", column)
+}
