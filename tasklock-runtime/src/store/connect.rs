@@ -107,7 +107,7 @@ pub async fn connect(source: Source, options: &Options) -> Result<Arc<dyn Store>
 }
 
 #[cfg_attr(
-    not(any(feature = "sqlite", feature = "postgres")),
+    not(any(feature = "sqlite", feature = "postgres", feature = "redis")),
     expect(unused_variables, reason = "memory has no tables to name")
 )]
 async fn by_url(
@@ -133,11 +133,19 @@ async fn by_url(
                 .map_err(|error: sqlx::Error| Error::option(shown, error.to_string()))?;
             super::postgres::open(redact(url), parsed, options).await
         }
+        #[cfg(feature = "redis")]
+        "redis" => super::redis::open(redact(url), shown, url, options).await,
+        #[cfg(feature = "redis-tls")]
+        "rediss" => super::redis::open(redact(url), shown, url, options).await,
+        #[cfg(not(feature = "redis"))]
+        "redis" => Err(not_compiled_in(shown, "redis")),
+        #[cfg(not(feature = "redis-tls"))]
+        "rediss" => Err(not_compiled_in(shown, "redis-tls")),
         #[cfg(not(feature = "sqlite"))]
         "sqlite" => Err(not_compiled_in(shown, "sqlite")),
         #[cfg(not(feature = "postgres"))]
         "postgres" | "postgresql" => Err(not_compiled_in(shown, "postgres")),
-        "mysql" | "mariadb" | "redis" | "rediss" => Err(Error::option(
+        "mysql" | "mariadb" => Err(Error::option(
             shown,
             format!("{scheme} is not supported yet: use {KNOWN}"),
         )),
@@ -152,9 +160,10 @@ async fn by_url(
     }
 }
 
-const KNOWN: &str = "sqlite://file.db, postgres://user:password@host/database or memory:";
+const KNOWN: &str =
+    "sqlite://file.db, postgres://user:password@host/database, redis://host or memory:";
 
-#[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+#[cfg(not(all(feature = "sqlite", feature = "postgres", feature = "redis-tls")))]
 fn not_compiled_in(shown: String, feature: &str) -> Error {
     Error::option(
         shown,
