@@ -4,14 +4,14 @@
 # becomes its superuser. What it promises is what a production server promises: fsync stays on.
 
 server_programs='initdb postgres'
+server_fast=INT
+server_immediate=QUIT
 
 server_init() {
     initdb=$(find_binary initdb)
     postgres=$(find_binary postgres)
-    password=$(random_password)
     data=$dir/data
-    port=
-    (umask 077 && printf '%s\n' "$password" >"$dir/password") && chown "$user" "$dir/password"
+    printf '%s\n' "$password" | secret "$dir/password"
     if ! as_user "$initdb" --pgdata="$data" --username=tasklock --pwfile="$dir/password" \
         --auth=scram-sha-256 --encoding=UTF8 --locale=C --no-sync \
         </dev/null >"$dir/initdb.log" 2>&1; then
@@ -43,59 +43,19 @@ SETTINGS
     fi
 }
 
-server_start() {
-    postgres_tries=1
-    if [ -z "$port" ]; then
-        postgres_tries=20
-    fi
-    while :; do
-        postgres_port=${port:-$(random_port)}
-        # Each start's log is looked at alone, and kept.
-        cat "$log" >>"$log.old" 2>/dev/null
-        : >"$log"
-        launch "$postgres" -D "$data" -p "$postgres_port"
-        if until_within 60 postgres_decided && ! launched_ended; then
-            break
-        fi
-        postgres_tries=$((postgres_tries - 1))
-        if ! launched_ended; then
-            fail "postgres: it is not ready after 60 s: $(tail_of "$log")"
-            kill_launched
-            return 1
-        fi
-        if [ "$postgres_tries" -le 0 ] || ! grep -q 'Address already in use' "$log"; then
-            fail "postgres: it does not start: $(tail_of "$log")"
-            return 1
-        fi
-    done
-    port=$postgres_port
-    pid=$(postgres_pid)
-    url=postgres://tasklock:$password@127.0.0.1:$port/postgres
+server_launch() {
+    launch "$postgres" -D "$data" -p "$1"
 }
 
-postgres_pid() {
+# A crashed server's file may still be there: then it names another process.
+server_ready() {
+    sed -n 8p "$data/postmaster.pid" 2>/dev/null | grep -q '^ready' && alive "$(server_pid)"
+}
+
+server_pid() {
     head -n 1 "$data/postmaster.pid" 2>/dev/null
 }
 
-# It has ended, or it accepts connections. A crashed server's file may still be there: then it names
-# another process.
-postgres_decided() {
-    launched_ended ||
-        { sed -n 8p "$data/postmaster.pid" 2>/dev/null | grep -q '^ready' && alive "$(postgres_pid)"; }
-}
-
-# server_stop fast|immediate
-server_stop() {
-    case $1 in
-    fast) kill -INT "$pid" ;;
-    immediate) kill -QUIT "$pid" ;;
-    *)
-        fail "postgres: no such way to stop: $1"
-        return 1
-        ;;
-    esac
-    if ! until_within 30 launched_ended; then
-        fail "postgres: it does not stop: $(tail_of "$log")"
-        return 1
-    fi
+server_url() {
+    printf '%s\n' "postgres://tasklock:$password@127.0.0.1:$1/postgres"
 }

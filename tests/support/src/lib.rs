@@ -3,6 +3,9 @@
 //! | module | gives a test |
 //! | --- | --- |
 //! | [`postgres`] | a fresh database on the shared server, or a whole server of its own to stop, restart and pause |
+//! | [`mysql`] | the same for MariaDB |
+//! | [`redis`] | a fresh place on the shared Redis server, or a whole server of its own |
+//! | [`server`], [`database`] | what these have in common |
 //! | [`sqlite`] | a database file in a folder that is removed afterwards |
 //! | [`process`] | worker processes: their JSON lines as events, and every signal |
 //! | [`proxy`] | a TCP proxy that delays, loses, resets, refuses and cuts |
@@ -17,14 +20,19 @@
 //! each worker has a guardian process that waits for the end of a pipe which only the test process
 //! holds, and cleans up then.
 
+pub mod database;
+pub mod mysql;
 pub mod postgres;
 pub mod process;
 pub mod proxy;
+pub mod redis;
+pub mod server;
 pub mod sqlite;
 pub mod stats;
 pub mod temp;
 pub mod wait;
 
+mod fresh;
 mod throwaway;
 mod url;
 

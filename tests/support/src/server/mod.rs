@@ -1,8 +1,14 @@
-//! A server that belongs to one test.
+//! A server that belongs to one test, whatever its kind.
 
+mod kind;
+
+pub use kind::{Kind, Shared};
+pub(crate) use kind::{shared_url, wanted};
+
+use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Database, KIND, wanted};
+use crate::database::{Database, Sql};
 use crate::process;
 use crate::throwaway::{Started, Throwaway};
 
@@ -20,56 +26,50 @@ pub enum Stop {
 ///
 /// Its methods do not block the thread: the code under test goes on beside them.
 #[derive(Debug)]
-pub struct Server {
+pub struct Server<K> {
     inner: Arc<Mutex<Inner>>,
     url: String,
+    kind: PhantomData<K>,
 }
 
 #[derive(Debug)]
 struct Inner {
     throwaway: Throwaway,
-    /// The postmaster's id, while it runs.
+    /// The first of its processes, while it runs.
     pid: Option<i32>,
 }
 
-impl Server {
+impl<K: Kind> Server<K> {
     /// Prepares and starts one, in about two seconds. `None` with `TASKLOCK_TEST_EMBEDDED_ONLY`.
     ///
     /// # Panics
     ///
     /// If that fails, with the reason: for example the programs that are missing.
-    pub async fn start() -> Option<Server> {
-        wanted()?;
+    pub async fn start() -> Option<Server<K>> {
+        wanted::<K>()?;
         let started = tokio::task::spawn_blocking(|| {
-            let mut throwaway = Throwaway::prepare(KIND)?;
+            let mut throwaway = Throwaway::prepare(K::SCRIPT)?;
             let Started { pid, url } = throwaway.start()?;
             let inner = Arc::new(Mutex::new(Inner {
                 throwaway,
                 pid: Some(pid),
             }));
-            Ok::<_, String>(Server { inner, url })
+            Ok::<_, String>(Server {
+                inner,
+                url,
+                kind: PhantomData,
+            })
         });
-        Some(or_panic(
-            "started",
-            started.await.expect("it does not panic"),
-        ))
+        let started = started.await.expect("it does not panic");
+        Some(or_panic::<K, _>("started", started))
     }
 
-    /// The URL of its database `postgres`, for its superuser. It stays the same.
+    /// Its URL, for a user who may do everything. It stays the same.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// A fresh database on it. It goes with the server.
-    ///
-    /// # Panics
-    ///
-    /// If the server is not running.
-    pub async fn database(&self) -> Database {
-        Database::create(&self.url, false, "").await
-    }
-
-    /// The postmaster's process id.
+    /// The id of its process, or of the one that started its others.
     ///
     /// # Panics
     ///
@@ -95,10 +95,10 @@ impl Server {
             inner.pid = None;
             Ok(())
         });
-        or_panic("stopped", stopping.await);
+        or_panic::<K, _>("stopped", stopping.await);
     }
 
-    /// Starts it again after [`stop`](Server::stop), with the same data on the same port, and waits
+    /// Starts it again after [`stop`](Server::stop), with what it has kept, on the same port, and waits
     /// until it accepts connections.
     ///
     /// # Panics
@@ -109,7 +109,7 @@ impl Server {
             inner.pid = Some(inner.throwaway.start()?.pid);
             Ok(())
         });
-        or_panic("started", starting.await);
+        or_panic::<K, _>("started", starting.await);
     }
 
     /// Stops it and starts it again.
@@ -159,14 +159,28 @@ impl Server {
     }
 }
 
+impl<K: Sql> Server<K> {
+    /// A fresh database on it. It goes with the server.
+    ///
+    /// # Panics
+    ///
+    /// If the server is not running.
+    pub async fn database(&self) -> Database<K> {
+        Database::create(&self.url, false, "").await
+    }
+}
+
 /// A panicking holder leaves nothing half-changed.
 fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
     inner.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn or_panic<T>(what: &str, result: Result<T, String>) -> T {
+fn or_panic<K: Kind, T>(what: &str, result: Result<T, String>) -> T {
     match result {
         Ok(value) => value,
-        Err(why) => panic!("the throw-away PostgreSQL server cannot be {what}: {why}"),
+        Err(why) => panic!(
+            "the throw-away {} server cannot be {what}: {why}",
+            K::PRODUCT
+        ),
     }
 }
