@@ -13,7 +13,7 @@ use crate::store::Store;
 use crate::store::connect::Options;
 
 const DEFAULT_PREFIX: &str = "tasklock_";
-const LONGEST_PREFIX: usize = 40;
+const LONGEST_PREFIX: usize = 64;
 
 /// Opens the store and asks the server whether it is there. `shown` is the URL as it may be shown.
 pub(in crate::store) async fn open(
@@ -61,7 +61,7 @@ fn check(prefix: &str) -> Result<(), Error> {
     }
     Err(Error::option(
         format!("table_prefix = {prefix:?}"),
-        "cannot be the hash tag of the keys: write letters, digits, '_', '-', '.' and ':', at least one and at most 40",
+        "cannot be the hash tag of the keys: write letters, digits, '_', '-', '.' and ':', at least one and at most 64",
     ))
 }
 
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn prefixes_that_are_no_hash_tag_are_refused() {
-        for prefix in ["", "a{b", "}", "a b", &"a".repeat(41)] {
+        for prefix in ["", "a{b", "}", "a b", &"a".repeat(65)] {
             assert!(check(prefix).is_err(), "{prefix}");
         }
         for prefix in ["tasklock_", "billing:eu-1"] {

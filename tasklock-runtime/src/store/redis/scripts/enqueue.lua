@@ -1,11 +1,12 @@
 -- ARGV, of each job: task, payload, priority, unique key, due at, due in, resource. Answers of each: its id, and whether it is new.
-local answers, first = {}, new_ids(#ARGV / 7)
+local answers, first = {}, nil
 for i = 1, #ARGV, 7 do
     local task, key = ARGV[i], given(ARGV[i + 3])
     local holder = key and call('HGET', base .. ':keys:' .. task, key)
     if holder then
         answers[#answers + 1] = { holder, 0 }
     else
+        first = first or new_ids((#ARGV - i + 1) / 7)
         local id = text(first)
         first = first + 1
         save(id, nil, {
@@ -21,5 +22,7 @@ for i = 1, #ARGV, 7 do
         answers[#answers + 1] = { id, 1 }
     end
 end
-call('PUBLISH', WORK, '')
+if first then
+    call('PUBLISH', WORK, '')
+end
 return answers
