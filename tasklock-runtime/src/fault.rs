@@ -63,7 +63,12 @@ pub(crate) fn has(_mistake: &'static str) -> bool {
 
 #[cfg(all(
     not(feature = "__faults"),
-    any(feature = "postgres", feature = "sqlite", feature = "mysql")
+    any(
+        feature = "postgres",
+        feature = "sqlite",
+        feature = "mysql",
+        feature = "redis"
+    )
 ))]
 #[inline(always)]
 pub(crate) fn statement(sql: String) -> String {

@@ -129,7 +129,12 @@ pub async fn connect(source: Source, options: &Options) -> Result<Arc<dyn Store>
 }
 
 #[cfg_attr(
-    not(any(feature = "postgres", feature = "sqlite", feature = "mysql")),
+    not(any(
+        feature = "postgres",
+        feature = "sqlite",
+        feature = "mysql",
+        feature = "redis"
+    )),
     expect(unused_variables, reason = "memory has no tables to name")
 )]
 async fn by_url(
@@ -164,14 +169,18 @@ async fn by_url(
         }
         #[cfg(not(feature = "mysql"))]
         "mysql" | "mariadb" => Err(not_compiled_in(shown, "mysql")),
+        #[cfg(feature = "redis")]
+        "redis" => super::redis::open(redact(url), shown, url, options).await,
+        #[cfg(feature = "redis-tls")]
+        "rediss" => super::redis::open(redact(url), shown, url, options).await,
+        #[cfg(not(feature = "redis"))]
+        "redis" => Err(not_compiled_in(shown, "redis")),
+        #[cfg(not(feature = "redis-tls"))]
+        "rediss" => Err(not_compiled_in(shown, "redis-tls")),
         #[cfg(not(feature = "sqlite"))]
         "sqlite" => Err(not_compiled_in(shown, "sqlite")),
         #[cfg(not(feature = "postgres"))]
         "postgres" | "postgresql" => Err(not_compiled_in(shown, "postgres")),
-        "redis" | "rediss" => Err(Error::option(
-            shown,
-            format!("{scheme} is not supported yet: use {KNOWN}"),
-        )),
         "" => Err(Error::option(
             shown,
             format!("is no URL: write one with a scheme, {KNOWN}"),
@@ -183,9 +192,15 @@ async fn by_url(
     }
 }
 
-const KNOWN: &str = "sqlite://file.db, postgres://user:password@host/database, mysql://user:password@host/database or memory:";
+const KNOWN: &str = "sqlite://file.db, postgres://user:password@host/database, \
+    mysql://user:password@host/database, redis://host or memory:";
 
-#[cfg(not(all(feature = "sqlite", feature = "postgres", feature = "mysql")))]
+#[cfg(not(all(
+    feature = "sqlite",
+    feature = "postgres",
+    feature = "mysql",
+    feature = "redis-tls"
+)))]
 fn not_compiled_in(shown: String, feature: &str) -> Error {
     Error::option(
         shown,

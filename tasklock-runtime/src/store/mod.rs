@@ -116,17 +116,29 @@
 //! dead), and on SQLite if its due time, expiry or fence is no number. `UPDATE` such a row to free it. A
 //! claim drops side rows of the fence that it gives out or of later ones, which can be no renewals.
 
+#[cfg(any(feature = "postgres", feature = "redis"))]
+mod announced;
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "redis"))]
+mod columns;
 mod connect;
 mod declaration;
 mod declaring;
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "redis"))]
+mod forward;
 mod insertion;
 mod job;
+#[cfg(any(feature = "postgres", feature = "redis"))]
+mod listening;
 pub mod memory;
 #[cfg(feature = "mysql")]
 mod mysql;
 mod named;
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "redis"))]
+mod pauses;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "redis")]
+mod redis;
 #[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
 pub mod schema;
 #[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
@@ -148,7 +160,12 @@ pub use insertion::{EnqueueTransaction, Inserting};
 pub(crate) use job::timestamp;
 pub use job::{Cancelled, Due, Enqueued, Job, JobQuery, JobState, NewJob, Pausable, Retried};
 pub use named::{Acquire, Acquired, LEASES, News, PATIENCE};
-#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
+#[cfg(any(
+    feature = "postgres",
+    feature = "sqlite",
+    feature = "mysql",
+    feature = "redis"
+))]
 pub(crate) use types::span;
 pub use types::{
     Claim, ClaimBatch, ClaimRequest, Finish, JobRow, Looker, Renewal, Resource, Triggered, Wanted,

@@ -100,26 +100,28 @@ pub(crate) async fn the_earliest_first(world: &World) {
     assert_eq!(order, "abcde");
 }
 
-pub(crate) async fn each_claim_raises_the_fence_by_one(world: &World) {
+pub(crate) async fn each_claim_raises_the_fence(world: &World) {
     let store = world.store().await;
     declare_due(&*store, &["task"]).await;
     let finished = claim_one(&*store, "task", LONG).await;
-    assert_eq!(finished.key.fence, 1);
+    world.assert_next_fence(finished.key.fence, 0);
     store
         .finish(&[end(&finished.key, Next::at(7))])
         .await
         .unwrap();
 
     let released = claim_one(&*store, "task", LONG).await;
-    assert_eq!((released.key.fence, released.due_at), (2, 7));
+    world.assert_next_fence(released.key.fence, finished.key.fence);
+    assert_eq!(released.due_at, 7);
+    let before = released.key.fence;
     store.release(&[released.key]).await.unwrap();
 
     let expires = claim_one(&*store, "task", SHORT).await;
-    assert_eq!(expires.key.fence, 3);
+    world.assert_next_fence(expires.key.fence, before);
     let last = taken_over(&*store, "task", LONG).await;
-    assert_eq!(last.key.fence, 4);
+    world.assert_next_fence(last.key.fence, expires.key.fence);
     assert_eq!(last.key.job, finished.key.job);
-    assert_eq!(row(&*store, last.key.job).await.fence, 4);
+    assert_eq!(row(&*store, last.key.job).await.fence, last.key.fence);
 }
 
 pub(crate) async fn eight_claimers_get_disjoint_rows(world: &World) {
@@ -146,7 +148,8 @@ pub(crate) async fn eight_claimers_get_disjoint_rows(world: &World) {
     for taken in claiming {
         for claim in taken.await.unwrap() {
             all += 1;
-            assert_eq!((claim.key.fence, claim.attempt), (1, 1));
+            world.assert_next_fence(claim.key.fence, 0);
+            assert_eq!(claim.attempt, 1);
             seen.insert(claim.key.job);
         }
     }

@@ -40,7 +40,7 @@ pub(crate) async fn the_job_is_due_when_it_was_told(world: &World) {
             !row.running && row.owner.is_none() && row.left.is_none(),
             "{row:?}"
         );
-        assert_eq!((row.fence, row.attempt), (1, 0));
+        assert_eq!((row.fence, row.attempt), (claim.key.fence, 0));
         assert_eq!(
             (row.last_outcome.as_deref(), row.last_error),
             (Some("succeeded"), None)

@@ -98,7 +98,7 @@ macro_rules! suite {
                     the_limit_is_exact,
                     only_tasks_that_the_worker_has,
                     the_earliest_first,
-                    each_claim_raises_the_fence_by_one,
+                    each_claim_raises_the_fence,
                     eight_claimers_get_disjoint_rows,
                     each_task_has_its_own_ttl,
                     the_row_says_who_holds_it,
@@ -347,4 +347,4 @@ macro_rules! suite {
     };
 }
 
-suite!(memory, sqlite, postgres, postgres_elsewhere);
+suite!(memory, redis, sqlite, postgres, postgres_elsewhere);

@@ -25,9 +25,10 @@ pub(crate) async fn eight_processes_migrate_at_once(world: &World) {
     let mut migrations = Vec::new();
     for _ in 0..8 {
         let (start, source) = (Arc::clone(&start), world.source());
+        let options = world.within(&Options::default());
         migrations.push(tokio::spawn(async move {
             start.wait().await;
-            let store = connect(source, &Options::default()).await?;
+            let store = connect(source, &options).await?;
             store.migrate().await?;
             store.check_schema().await?;
             Ok::<_, Error>(())

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
+use ::redis::aio::MultiplexedConnection;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use tasklock_runtime::store::{JobRow, Options, Pool, Source, Store, connect};
 use tasklock_runtime::{Error, Memory};
 use tasklock_test_support::wait::eventually_async;
-use tasklock_test_support::{postgres, sqlite};
+use tasklock_test_support::{postgres, redis, sqlite};
 use tokio::sync::Mutex;
 
 use crate::steps::BOUND;
@@ -34,6 +35,7 @@ pub(crate) struct World {
 
 enum Base {
     Memory(Memory),
+    Redis(redis::Place),
     Sqlite(sqlite::File),
     Postgres {
         database: Arc<postgres::Database>,
@@ -53,6 +55,12 @@ fn in_schema(url: &str, schema: &str) -> String {
 impl World {
     pub(crate) async fn memory() -> Option<Self> {
         let base = Base::Memory(Memory::new());
+        Some(Self { base, ahead: 0 })
+    }
+
+    /// Keys of its own on the shared server.
+    pub(crate) async fn redis() -> Option<Self> {
+        let base = Base::Redis(redis::place().await?);
         Some(Self { base, ahead: 0 })
     }
 
@@ -121,13 +129,24 @@ impl World {
 
     /// A store whose tables may be missing.
     pub(crate) async fn connect(&self, options: &Options) -> Result<Arc<dyn Store>, Error> {
-        connect(self.source(), options).await
+        connect(self.source(), &self.within(options)).await
+    }
+
+    /// These options, in this world: on Redis, what is in it is told by how its keys begin.
+    pub(crate) fn within(&self, options: &Options) -> Options {
+        let mut options = options.clone();
+        if let Base::Redis(place) = &self.base {
+            let own = options.table_prefix.unwrap_or_default();
+            options.table_prefix = Some(format!("{}{own}", place.prefix()));
+        }
+        options
     }
 
     /// Where the database is.
     pub(crate) fn source(&self) -> Source {
         let url = match &self.base {
             Base::Memory(memory) => return Source::Pool(Pool::Memory(memory.clone())),
+            Base::Redis(place) => place.url().to_owned(),
             Base::Sqlite(file) => file.url(),
             Base::Postgres { database, schema } => in_schema(database.url(), schema),
         };
@@ -149,7 +168,7 @@ impl World {
     /// Somebody else's connection; `None` where there is no SQL.
     pub(crate) async fn sql(&self) -> Option<Sql> {
         match &self.base {
-            Base::Memory(_) => None,
+            Base::Memory(_) | Base::Redis(_) => None,
             Base::Sqlite(file) => {
                 let connection = SqliteConnection::connect(&file.url()).await.unwrap();
                 Some(Sql::Sqlite(connection))
@@ -166,11 +185,28 @@ impl World {
         !matches!(self.base, Base::Sqlite(_))
     }
 
+    /// A fence that was given out after this one; 0 is before all.
+    #[track_caller]
+    pub(crate) fn assert_next_fence(&self, fence: i64, before: i64) {
+        match self.base {
+            // It is the server's clock, so that it does not go back if the server loses its data.
+            Base::Redis(_) => {
+                let year_2020 = 1_577_836_800_000_000;
+                assert!(fence > before.max(year_2020), "{fence} after {before}");
+            }
+            _ => assert_eq!(fence, before + 1),
+        }
+    }
+
     /// An onlooker.
     pub(crate) async fn observer(&self) -> Observer {
         Observer {
             store: self.store().await,
             sql: self.sql().await,
+            place: match &self.base {
+                Base::Redis(place) => Some((place.connect().await, place.prefix().to_owned())),
+                _ => None,
+            },
         }
     }
 
@@ -277,6 +313,7 @@ impl Lock {
 pub(crate) struct Observer {
     store: Arc<dyn Store>,
     sql: Option<Sql>,
+    place: Option<(MultiplexedConnection, String)>,
 }
 
 /// A row as the store tells it, without what passing time changes; and as the database has it, with
@@ -296,7 +333,10 @@ impl Observer {
             ..rows.remove(0)
         };
         let raw = match &mut self.sql {
-            None => String::new(),
+            None => match &mut self.place {
+                Some((connection, prefix)) => dump(connection, prefix).await,
+                None => String::new(),
+            },
             // Changes with whatever anybody else has written into the file.
             Some(sql @ Sql::Sqlite(_)) => {
                 sql.text("SELECT CAST(data_version AS TEXT) FROM pragma_data_version")
@@ -312,4 +352,22 @@ impl Observer {
         };
         Sight { row, raw }
     }
+}
+
+/// All keys of a place, with what they hold. Each write of anybody changes it.
+async fn dump(connection: &mut MultiplexedConnection, prefix: &str) -> String {
+    let mut keys = ::redis::cmd("KEYS");
+    let keys: Vec<String> = keys
+        .arg(format!("{{{prefix}}}*"))
+        .query_async(connection)
+        .await
+        .unwrap();
+    let mut all = Vec::new();
+    for key in keys {
+        let mut dump = ::redis::cmd("DUMP");
+        let held: Vec<u8> = dump.arg(&key).query_async(connection).await.unwrap();
+        all.push(format!("{key}: {held:?}"));
+    }
+    all.sort_unstable();
+    all.join("\n")
 }

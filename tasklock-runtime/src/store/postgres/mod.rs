@@ -33,6 +33,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
 use sqlx::{Connection, PgConnection, PgPool, Postgres, Row};
 
 use super::connect::Options;
+use super::listening::{self, Heard};
 use super::schema::{self, Dialect, Names};
 use super::sql::{SqlRenewer, retried, store_error, store_verbs};
 use super::{
@@ -42,7 +43,6 @@ use super::{
 };
 use crate::error::{Error, StoreError, StoreErrorKind};
 use crate::lease::{Anchor, LeaseKey, OwnerToken};
-use listen::Heard;
 use statements::Statements;
 
 const CONNECTIONS: u32 = 6;
@@ -158,12 +158,7 @@ impl PgStore {
         wake: Box<dyn Fn(Wake) + Send + Sync>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         self.listener(&self.statements.channel, move |heard| {
-            let heard = match heard {
-                Heard::Said(said) => announce::heard(said),
-                Heard::Live => Some(Wake::Live),
-                Heard::Deaf => Some(Wake::Deaf),
-            };
-            if let Some(heard) = heard {
+            if let Some(heard) = heard.wake() {
                 wake(heard);
             }
         })
@@ -173,15 +168,10 @@ impl PgStore {
         &self,
         hear: Box<dyn Fn(News) + Send + Sync>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        self.listener(&self.statements.lease_channel, move |heard| match heard {
-            // As the statements say it. Anything else is another listener's look for itself.
-            Heard::Said(said) => match (said.strip_prefix('t'), said.strip_prefix('n')) {
-                (Some(ticket), _) => hear(News::Turn(ticket.to_owned())),
-                (_, Some(name)) => hear(News::Free(name.to_owned())),
-                _ => {}
-            },
-            Heard::Live => hear(News::Live),
-            Heard::Deaf => hear(News::Deaf),
+        self.listener(&self.statements.lease_channel, move |heard| {
+            if let Some(news) = heard.news() {
+                hear(news);
+            }
         })
     }
 
@@ -190,12 +180,12 @@ impl PgStore {
         channel: &str,
         hear: impl Fn(Heard<'_>) + Send + Sync + 'static,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(listen::watch(
-            self.options.clone(),
-            self.pool.clone(),
-            channel.to_owned(),
-            hear,
-        ))
+        let listening = listen::Channel {
+            options: self.options.clone(),
+            pool: self.pool.clone(),
+            channel: channel.to_owned(),
+        };
+        Box::pin(listening::watch(listening, hear))
     }
 }
 

@@ -1,17 +1,12 @@
 //! Errors of sqlx as ours, and which of them a call survives.
 
-use std::time::Duration;
-
-use tokio::time::sleep;
-
 use crate::error::{StoreError, StoreErrorKind};
+use crate::store::pauses::Pauses;
 
 /// What a database's error means, and what to do about it.
 pub(in crate::store) type Diagnose = fn(&sqlx::Error) -> (StoreErrorKind, &'static str);
 
-pub(in crate::store) const TRIES: u32 = 20;
-const FIRST_PAUSE: Duration = Duration::from_millis(2);
-const LAST_PAUSE: Duration = Duration::from_millis(200);
+pub(in crate::store) use crate::store::pauses::TRIES;
 
 /// The retries of one call: a conflict is tried again after a pause, with jitter; anything else is the
 /// call's error.
@@ -19,10 +14,7 @@ pub(in crate::store) struct Retry<'a> {
     store: &'a str,
     call: &'static str,
     diagnose: Diagnose,
-    tries: u32,
-    /// How many connections that were lost while they waited in the pool the call may find.
-    stale: u32,
-    pause: Duration,
+    pauses: Pauses,
 }
 
 impl<'a> Retry<'a> {
@@ -31,32 +23,21 @@ impl<'a> Retry<'a> {
             store,
             call,
             diagnose,
-            tries: 0,
-            stale: 0,
-            pause: FIRST_PAUSE,
+            pauses: Pauses::default(),
         }
     }
 
     /// For calls that may be carried out twice: after a restart of the server each connection of the
     /// pool fails once, and this is not the caller's trouble.
     pub(in crate::store) fn with_stale(mut self, connections: u32) -> Self {
-        self.stale = connections;
+        self.pauses.stale = connections;
         self
     }
 
     /// Pauses before the next try, or says why there is none.
     pub(in crate::store) async fn after(&mut self, error: sqlx::Error) -> Result<(), StoreError> {
         let error = store_error(self.store, self.call, self.diagnose, error);
-        self.tries += 1;
-        match error.kind {
-            StoreErrorKind::Busy if self.tries < TRIES => {}
-            StoreErrorKind::Unavailable if self.tries <= self.stale => {}
-            _ => return Err(error),
-        }
-        let jitter = f64::from(getrandom::u32().unwrap_or(0) % 1_000) / 1_000.0;
-        sleep(self.pause.mul_f64(0.5 + jitter)).await;
-        self.pause = (self.pause * 2).min(LAST_PAUSE);
-        Ok(())
+        self.pauses.after(error).await
     }
 }
 
@@ -71,15 +52,9 @@ macro_rules! retried {
             .with_stale($store.pool.options().get_max_connections());
         retried!(with retry, $attempt)
     }};
-    (with $retry:ident, $attempt:expr) => {{
-        let mut retry = $retry;
-        loop {
-            match $attempt.await {
-                Ok(value) => break Ok::<_, $crate::error::StoreError>(value),
-                Err(error) => retry.after(error).await?,
-            }
-        }
-    }};
+    (with $retry:ident, $attempt:expr) => {
+        $crate::store::pauses::again!($retry, $attempt)
+    };
 }
 pub(in crate::store) use retried;
 

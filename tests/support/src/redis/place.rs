@@ -7,7 +7,7 @@ use super::{Redis, connect, connected};
 use crate::fresh;
 use crate::server::shared_url;
 
-/// A beginning of keys that nobody else uses. Whatever begins with it is deleted with this handle.
+/// A beginning of keys that nobody else uses. Whatever begins with it, as such or as a hash tag, is deleted with this handle.
 ///
 /// A test process that is killed leaves its keys on a server that is not thrown away; they begin
 /// with `t_`.
@@ -75,7 +75,7 @@ async fn delete(connection: &mut MultiplexedConnection, prefix: &str) -> Result<
     let mut cursor = 0_u64;
     loop {
         let mut scan = cmd("SCAN");
-        scan.arg(cursor).arg("MATCH").arg(format!("{prefix}*"));
+        scan.arg(cursor).arg("MATCH").arg(format!("*{prefix}*"));
         let (next, keys): (u64, Vec<Vec<u8>>) =
             scan.arg("COUNT").arg(1000).query_async(connection).await?;
         if !keys.is_empty() {

@@ -1,0 +1,1 @@
+return call('HMGET', base .. ':store', 'version', 'oldest')
