@@ -15,11 +15,17 @@ const POSTGRES: &[&str] = &[
     "BEGIN ISOLATION LEVEL REPEATABLE READ",
     "BEGIN ISOLATION LEVEL SERIALIZABLE",
 ];
+pub(crate) const MYSQL: &[&str] = &[
+    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION",
+    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION",
+    "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; START TRANSACTION",
+];
 const SQLITE: &[&str] = &["BEGIN IMMEDIATE", "BEGIN"];
 
 pub(crate) fn begins(sql: &Sql) -> &'static [&'static str] {
     match sql {
         Sql::Sqlite(_) => SQLITE,
+        Sql::MySql(_) => MYSQL,
         Sql::Postgres(_) => POSTGRES,
     }
 }
@@ -75,6 +81,7 @@ impl Sql {
         }
         match self {
             Sql::Sqlite(connection) => effect!(connection),
+            Sql::MySql(connection) => effect!(connection),
             Sql::Postgres(connection) => effect!(connection),
         }
     }
@@ -275,7 +282,11 @@ pub(crate) async fn another_stores_transaction_is_refused(world: &World) {
     let store = world.store().await;
     let claim = held(&*store, "task", LONG).await;
     let anchor = anchor(&*store, &claim);
-    for other in [World::sqlite().await, World::postgres().await] {
+    for other in [
+        World::sqlite().await,
+        World::mysql().await,
+        World::postgres().await,
+    ] {
         let Some(other) = other else { continue };
         // One without tables, then one with a store of its own, and the same job in it.
         let Some(mut sql) = application(&other).await else {

@@ -347,4 +347,4 @@ macro_rules! suite {
     };
 }
 
-suite!(memory, redis, sqlite, postgres, postgres_elsewhere);
+suite!(memory, redis, sqlite, mysql, postgres, postgres_elsewhere);

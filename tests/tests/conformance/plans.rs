@@ -81,6 +81,10 @@ pub(crate) async fn no_call_reads_more_where_more_jobs_wait(world: &World) {
     else {
         return;
     };
+    if matches!(sql, Sql::MySql(_)) {
+        // It does not count a table's reads for one database; what takes longer is seen in the next case.
+        return;
+    }
     store.declare(&[task("standing", None)]).await.unwrap();
     fill(&mut sql).await;
     for analyzed in [false, true] {

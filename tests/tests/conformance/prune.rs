@@ -12,7 +12,7 @@ use crate::steps::{
     LONG, claim, claim_all, end, enqueue_due, finish, held, job, limited, renewals, renewer,
     started, then,
 };
-use crate::world::World;
+use crate::world::{Sql, World};
 
 pub(crate) async fn only_what_has_been_kept_for_long_enough(world: &World) {
     let store = world.store().await;
@@ -72,11 +72,7 @@ pub(crate) async fn nothing_that_waits_or_runs(world: &World) {
     };
     let running = started(&*store, "task", LONG).await.key.job;
     let ready = enqueue_due(&*store, "task", 1).await[0];
-    let past = if world.locks_rows() {
-        "'1970-01-02'"
-    } else {
-        "1"
-    };
+    let past = past(&sql);
     let set = format!("UPDATE tasklock_job SET prune_at = {past}");
     sql.execute(&set).await;
     assert_eq!(store.prune(9).await.unwrap(), 0);
@@ -174,20 +170,28 @@ pub(crate) async fn renewals_of_what_is_over_go_too(world: &World) {
     .await;
     // None has expired yet.
     assert_eq!(store.prune(9).await.unwrap(), 0);
-    let left = async |sql: &mut crate::world::Sql| {
+    let left = async |sql: &mut Sql| {
         let query = "SELECT string_agg(job_id::text, ',' ORDER BY job_id) FROM tasklock_heartbeat";
         let left = sql.text(query).await;
         BTreeSet::from_iter(left.split(',').map(|id| id.parse::<i64>().unwrap()))
     };
     assert_eq!(left(&mut sql).await.len(), 4);
-    let past = format!(
-        "UPDATE tasklock_heartbeat SET lock_until = '1970-01-02' WHERE job_id <> {}",
+    let set = format!(
+        "UPDATE tasklock_heartbeat SET lock_until = {} WHERE job_id <> {}",
+        past(&sql),
         id("alive")
     );
-    sql.execute(&past).await;
+    sql.execute(&set).await;
     store.prune(1).await.unwrap();
     store.prune(9).await.unwrap();
     // An expired run's own is left to who takes it over.
     let expected = BTreeSet::from([id("alive"), id("expired")]);
     assert_eq!(left(&mut sql).await, expected);
+}
+
+fn past(sql: &Sql) -> &'static str {
+    match sql {
+        Sql::Sqlite(_) | Sql::MySql(_) => "1",
+        Sql::Postgres(_) => "'1970-01-02'",
+    }
 }

@@ -134,7 +134,9 @@ pub(crate) async fn a_retry_does_not_take_a_key(world: &World) {
 }
 
 pub(crate) async fn a_retry_is_announced(world: &World) {
-    let ([one, _], mut watch) = watch(world, "steered_").await;
+    let Some(([one, _], mut watch)) = watch(world, "steered_").await else {
+        return;
+    };
     let id = enqueue(
         &*one,
         NewJob {

@@ -13,7 +13,7 @@ use tokio::sync::Barrier;
 use crate::steps::{
     LONG, at_once, claim_one, declare_due, end, enqueue, finish, new, then, with_key,
 };
-use crate::world::World;
+use crate::world::{Sql, World};
 
 pub(crate) async fn a_key_is_taken_while_its_job_waits_or_runs(world: &World) {
     let store = world.store().await;
@@ -159,6 +159,10 @@ pub(crate) async fn opposite_orders_do_not_wait_in_a_circle(world: &World) {
         new += enqueued.iter().filter(|job| job.is_new()).count();
     }
     assert_eq!(new, 10);
+    if matches!(sql, Sql::MySql(_)) {
+        // It counts none of them for one database.
+        return;
+    }
     let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
     assert_eq!(sql.number(deadlocks).await, 0);
 }

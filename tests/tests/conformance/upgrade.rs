@@ -2,7 +2,9 @@
 
 use std::slice::from_ref;
 
-use tasklock_runtime::store::{Acquire, Enqueued, JobRow, Options, Pausable, Store, Then, connect};
+use tasklock_runtime::store::{
+    Acquire, Enqueued, JobRow, Options, Pausable, Source, Store, Then, connect,
+};
 use tasklock_runtime::{Dialect, LeaseKey, Names, Next, OwnerToken, schema_sql};
 
 use crate::named::wanted;
@@ -20,6 +22,7 @@ fn first_version(sql: &Sql, options: &Options) -> (Names, String) {
     let names = Names::new(options.table_prefix.as_deref(), options.schema.as_deref()).unwrap();
     let dialect = match sql {
         Sql::Sqlite(_) => Dialect::Sqlite,
+        Sql::MySql(_) => Dialect::MariaDb,
         Sql::Postgres(_) => Dialect::Postgres,
     };
     let all = schema_sql(dialect, &names);
@@ -30,7 +33,7 @@ fn first_version(sql: &Sql, options: &Options) -> (Names, String) {
 /// Rows of version 1, by their ids.
 async fn fill(sql: &mut Sql, job: &str, owner: &OwnerToken) {
     let (now, later, past) = match sql {
-        Sql::Sqlite(_) => ("0", "9000000000000000", "1"),
+        Sql::Sqlite(_) | Sql::MySql(_) => ("0", "9000000000000000", "1"),
         Sql::Postgres(_) => ("now()", "'2200-01-01'", "'1970-01-02'"),
     };
     let owner = owner.as_str();
@@ -59,6 +62,10 @@ async fn fill(sql: &mut Sql, job: &str, owner: &OwnerToken) {
 }
 
 pub(crate) async fn rows_of_the_first_version_stay_what_they_are(world: &World) {
+    if matches!(world.sql().await, Some(Sql::MySql(_))) {
+        // Its first version is this one.
+        return;
+    }
     let long = "p".repeat(39) + "_";
     for (prefix, schema) in [
         (None, None),
@@ -179,6 +186,9 @@ pub(crate) async fn the_grants_that_are_listed_suffice(world: &World) {
     let Some(mut sql) = world.sql().await.filter(|_| world.locks_rows()) else {
         return;
     };
+    if matches!(sql, Sql::MySql(_)) {
+        return the_grants_suffice_in_mysql(world, &mut sql).await;
+    }
     let database = sql.text("SELECT current_database()::text").await;
     let schema = sql.text("SELECT current_schema()::text").await;
     let role = format!("{database}_{schema}");
@@ -200,12 +210,60 @@ pub(crate) async fn the_grants_that_are_listed_suffice(world: &World) {
     }
     store.check_schema().await.unwrap();
 
-    let tasks = declare_many(&*store, 2).await;
+    does_everything(&*store).await;
+    store.close().await;
+    sql.execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}"))
+        .await;
+}
+
+async fn the_grants_suffice_in_mysql(world: &World, sql: &mut Sql) {
+    let database = sql.text("SELECT DATABASE()").await;
+    let user = format!(
+        "u{}",
+        sql.number("SELECT CAST(CONNECTION_ID() AS SIGNED)").await
+    );
+    sql.execute(&format!(
+        "CREATE USER {user}@'127.0.0.1' IDENTIFIED BY 'secret'"
+    ))
+    .await;
+    let grants = schema_sql(Dialect::MariaDb, &Names::default());
+    let grants = grants
+        .lines()
+        .filter_map(|line| line.strip_prefix("-- GRANT"));
+    let grants: Vec<String> = grants
+        .map(|grant| {
+            let grant = grant.replace("`<database>`", &database);
+            format!(
+                "GRANT{}",
+                grant.replace("<user>", &format!("{user}@'127.0.0.1'"))
+            )
+        })
+        .collect();
+    assert_eq!(grants.len(), 1);
+    let url = world.url();
+    let (_, server) = url.rsplit_once('@').unwrap();
+    let source = Source::Url {
+        option: "limited",
+        url: format!("mysql://{user}:secret@{server}"),
+    };
+    connect(source.clone(), &Options::default())
+        .await
+        .unwrap_err();
+    sql.execute(&grants[0]).await;
+    let store = connect(source, &Options::default()).await.unwrap();
+    store.check_schema().await.unwrap();
+    does_everything(&*store).await;
+    store.close().await;
+    sql.execute(&format!("DROP USER {user}@'127.0.0.1'")).await;
+}
+
+async fn does_everything(store: &dyn Store) {
+    let tasks = declare_many(store, 2).await;
     let mut limited = crate::steps::request(&tasks, LONG, 9);
     limited.tasks[0].most = Some(1);
     let claims = store.claim(&limited).await.unwrap().claims;
     assert_eq!(claims.len(), 2);
-    let mut renewer = renewer(&*store).await;
+    let mut renewer = renewer(store).await;
     assert_eq!(
         renewer.renew(&renewals(&claims, LONG)).await.unwrap().len(),
         2
@@ -215,16 +273,16 @@ pub(crate) async fn the_grants_that_are_listed_suffice(world: &World) {
         1
     );
     store.trigger(&tasks[0]).await.unwrap();
-    finish(&*store, end(&claims[1].key, Next::Dormant)).await;
-    let ids = enqueue_due(&*store, "task", 2).await;
-    enqueue(&*store, with_key("task", "key")).await;
+    finish(store, end(&claims[1].key, Next::Dormant)).await;
+    let ids = enqueue_due(store, "task", 2).await;
+    enqueue(store, with_key("task", "key")).await;
     store.cancel(ids[0]).await.unwrap();
     store.retry(ids[0]).await.unwrap();
     let task = Pausable::Task("task".to_owned());
     assert!(store.pause(&task, true).await.unwrap());
     assert!(store.pause(&task, false).await.unwrap());
-    let claims = claim(&*store, &["task"], LONG, 1).await.claims;
-    finish(&*store, then(&claims[0].key, Then::Done(None))).await;
+    let claims = claim(store, &["task"], LONG, 1).await.claims;
+    finish(store, then(&claims[0].key, Then::Done(None))).await;
     let named = [wanted("name", LONG), wanted("another name", LONG)];
     assert_eq!(store.acquire(&named).await.unwrap().len(), 2);
     let waits = Acquire {
@@ -232,14 +290,11 @@ pub(crate) async fn the_grants_that_are_listed_suffice(world: &World) {
         ..wanted("name", LONG)
     };
     store.acquire(from_ref(&waits)).await.unwrap();
-    need(&*store, "task", "name", 1).await;
-    assert!(claim(&*store, &["task"], LONG, 1).await.claims.len() < 2);
+    need(store, "task", "name", 1).await;
+    assert!(claim(store, &["task"], LONG, 1).await.claims.len() < 2);
     let ticket = waits.ticket.unwrap();
     store.leave("name", &ticket).await.unwrap();
     store.prune(9).await.unwrap();
     assert_eq!(store.abandon(&claims[0].key.owner).await.unwrap(), 0);
-    job(&*store, ids[0]).await;
-    store.close().await;
-    sql.execute(&format!("DROP OWNED BY {role}; DROP ROLE {role}"))
-        .await;
+    job(store, ids[0]).await;
 }

@@ -4,11 +4,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
 use ::redis::aio::MultiplexedConnection;
-use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
+use sqlx::mysql::MySqlRow;
+use sqlx::{
+    AssertSqlSafe, Column, Connection, Executor, MySqlConnection, PgConnection, Row,
+    SqliteConnection,
+};
 use tasklock_runtime::store::{JobRow, Options, Pool, Source, Store, connect};
 use tasklock_runtime::{Error, Memory};
 use tasklock_test_support::wait::eventually_async;
-use tasklock_test_support::{postgres, redis, sqlite};
+use tasklock_test_support::{mysql, postgres, redis, sqlite};
 use tokio::sync::Mutex;
 
 use crate::steps::BOUND;
@@ -37,6 +41,7 @@ enum Base {
     Memory(Memory),
     Redis(redis::Place),
     Sqlite(sqlite::File),
+    MySql(mysql::Database),
     Postgres {
         database: Arc<postgres::Database>,
         schema: String,
@@ -66,6 +71,11 @@ impl World {
 
     pub(crate) async fn sqlite() -> Option<Self> {
         let base = Base::Sqlite(sqlite::file());
+        Some(Self { base, ahead: 0 })
+    }
+
+    pub(crate) async fn mysql() -> Option<Self> {
+        let base = Base::MySql(mysql::database().await?);
         Some(Self { base, ahead: 0 })
     }
 
@@ -148,10 +158,19 @@ impl World {
             Base::Memory(memory) => return Source::Pool(Pool::Memory(memory.clone())),
             Base::Redis(place) => place.url().to_owned(),
             Base::Sqlite(file) => file.url(),
+            Base::MySql(database) => database.url().to_owned(),
             Base::Postgres { database, schema } => in_schema(database.url(), schema),
         };
         let option = "database";
         Source::Url { option, url }
+    }
+
+    /// The database's URL.
+    pub(crate) fn url(&self) -> String {
+        match self.source() {
+            Source::Url { url, .. } => url,
+            Source::Pool(_) => panic!("it has none"),
+        }
     }
 
     /// Where the database is, for connections that Postgres lists under this name.
@@ -173,11 +192,23 @@ impl World {
                 let connection = SqliteConnection::connect(&file.url()).await.unwrap();
                 Some(Sql::Sqlite(connection))
             }
+            Base::MySql(database) => {
+                let mut connection = database.connect().await;
+                // Names in double quotes, as the others have them.
+                let quotes = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')";
+                connection.execute(quotes).await.unwrap();
+                Some(Sql::MySql(connection))
+            }
             Base::Postgres { database, schema } => {
                 let url = in_schema(database.url(), schema);
                 Some(Sql::Postgres(PgConnection::connect(&url).await.unwrap()))
             }
         }
+    }
+
+    /// Whether other processes hear of what one has written. There is nothing in MariaDB and MySQL to listen to: workers poll.
+    pub(crate) fn announces(&self) -> bool {
+        !matches!(self.base, Base::MySql(_))
     }
 
     /// Whether somebody who writes leaves the other rows free.
@@ -219,6 +250,19 @@ impl World {
                 sql.execute("BEGIN IMMEDIATE").await;
                 false
             }
+            Sql::MySql(_) => {
+                sql.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION")
+                    .await;
+                let mode = match mode {
+                    "FOR SHARE" => "LOCK IN SHARE MODE",
+                    _ => "FOR UPDATE",
+                };
+                sql.execute(&format!(
+                    "SELECT 1 FROM tasklock_job WHERE id = {job} {mode}"
+                ))
+                .await;
+                true
+            }
             Sql::Postgres(_) => {
                 sql.execute("BEGIN ISOLATION LEVEL READ COMMITTED").await;
                 sql.execute(&format!("SELECT FROM tasklock_job WHERE id = {job} {mode}"))
@@ -239,21 +283,29 @@ impl World {
 impl World {
     /// Waits until so many wait for a lock in this world's tables, or in a queue behind each other for one.
     pub(crate) async fn waiting(&self, sql: &mut Sql, count: i64) {
-        let Base::Postgres { schema, .. } = &self.base else {
-            panic!("only Postgres tells who waits");
+        let waiting = match &self.base {
+            Base::Postgres { schema, .. } => format!(
+                "SELECT count(DISTINCT w.pid) FROM pg_locks w JOIN pg_locks t ON t.pid = w.pid
+                 WHERE NOT w.granted AND t.relation = '{schema}.tasklock_job'::regclass"
+            ),
+            Base::MySql(_) => WAITING.to_owned(),
+            _ => panic!("it does not tell who waits"),
         };
-        let waiting = format!(
-            "SELECT count(DISTINCT w.pid) FROM pg_locks w JOIN pg_locks t ON t.pid = w.pid
-             WHERE NOT w.granted AND t.relation = '{schema}.tasklock_job'::regclass"
-        );
         let look = async || (sql.number(&waiting).await >= count).then_some(());
         eventually_async(BOUND, look).await;
     }
 }
 
+/// How many wait for a lock in this database: their statements take so long for nothing else. (InnoDB's own list of those who
+/// wait is not made anew for whoever looks more often than ten times a second.)
+pub(crate) const WAITING: &str = "
+SELECT COUNT(*) FROM information_schema.processlist
+WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command IN ('Query', 'Execute') AND time_ms > 300";
+
 /// A connection beside the store's.
 pub(crate) enum Sql {
     Sqlite(SqliteConnection),
+    MySql(MySqlConnection),
     Postgres(PgConnection),
 }
 
@@ -271,6 +323,11 @@ impl Sql {
         let statement = AssertSqlSafe(statement.to_owned());
         match self {
             Self::Sqlite(connection) => connection.execute(statement).await.map(drop),
+            // A statement in somebody's client, and not a prepared one: there may be several.
+            Self::MySql(connection) => {
+                let statement = sqlx::raw_sql(AssertSqlSafe(in_mysql(statement.0)));
+                connection.execute(statement).await.map(drop)
+            }
             Self::Postgres(connection) => connection.execute(statement).await.map(drop),
         }
     }
@@ -280,6 +337,7 @@ impl Sql {
         let query = sqlx::AssertSqlSafe(query.to_owned());
         match self {
             Self::Sqlite(connection) => sqlx::query_scalar(query).fetch_one(connection).await,
+            Self::MySql(connection) => sqlx::query_scalar(query).fetch_one(connection).await,
             Self::Postgres(connection) => sqlx::query_scalar(query).fetch_one(connection).await,
         }
         .unwrap()
@@ -290,10 +348,26 @@ impl Sql {
         let query = sqlx::AssertSqlSafe(query.to_owned());
         match self {
             Self::Sqlite(connection) => sqlx::query_scalar(query).fetch_one(connection).await,
+            Self::MySql(connection) => {
+                let query = sqlx::AssertSqlSafe(in_mysql(query.0));
+                sqlx::query_scalar(query).fetch_one(connection).await
+            }
             Self::Postgres(connection) => sqlx::query_scalar(query).fetch_one(connection).await,
         }
         .unwrap()
     }
+}
+
+/// What is written otherwise there.
+fn in_mysql(statement: String) -> String {
+    statement
+        .replace("AS text)", "AS char)")
+        .replace("AS TEXT)", "AS char)")
+        .replace("text PRIMARY KEY", "varchar(9) PRIMARY KEY")
+        .replace(
+            "string_agg(job_id::text, ',' ORDER BY job_id)",
+            "group_concat(job_id ORDER BY job_id)",
+        )
 }
 
 /// A lock, until it is released.
@@ -342,6 +416,16 @@ impl Observer {
                 sql.text("SELECT CAST(data_version AS TEXT) FROM pragma_data_version")
                     .await
             }
+            Some(Sql::MySql(connection)) => {
+                let mut raw = String::new();
+                for (table, id) in [("tasklock_job", "id"), ("tasklock_heartbeat", "job_id")] {
+                    let query = format!("SELECT * FROM {table} WHERE {id} = {job}");
+                    let query = sqlx::query(AssertSqlSafe(query));
+                    let rows = query.fetch_all(&mut *connection).await.unwrap();
+                    raw.extend(rows.iter().map(every_column));
+                }
+                raw
+            }
             Some(sql) => {
                 sql.text(&format!(
                     "SELECT concat(j.xmin, to_jsonb(j), h.xmin, to_jsonb(h)) FROM tasklock_job j
@@ -370,4 +454,13 @@ async fn dump(connection: &mut MultiplexedConnection, prefix: &str) -> String {
     }
     all.sort_unstable();
     all.join("\n")
+}
+
+/// A row of MariaDB, which has no mark of the last write.
+fn every_column(row: &MySqlRow) -> String {
+    let column = |column: &sqlx::mysql::MySqlColumn| {
+        let bytes: Option<Vec<u8>> = row.try_get_unchecked(column.ordinal()).unwrap();
+        format!("{} = {bytes:?}; ", column.name())
+    };
+    row.columns().iter().map(column).collect()
 }

@@ -18,6 +18,8 @@ use crate::task::micros;
 
 /// A claim of so many rows is one of a stream of them.
 const MANY: usize = 8;
+/// So many rows that have expired may be locked, by guarded transactions, before the next ones are not found behind them.
+const LOCKED: usize = 100;
 
 impl MySqlStore {
     pub(super) async fn claim_once(
@@ -107,26 +109,30 @@ impl MySqlStore {
         let statements = &self.statements;
         let tasks: Vec<Wanted> = seen.tasks.iter().map(|task| task.wanted.clone()).collect();
         let tasks = wanted(&tasks);
-        let mut expired: Vec<i64> = Vec::new();
+        let mut rows: Vec<Locked> = Vec::new();
         for (suspects, most) in [(true, request.suspects), (false, request.limit)] {
-            let most = most.min(request.limit - expired.len());
-            let found: Vec<i64> = sqlx::query_scalar(&statements.expired)
+            let most = most.min(request.limit - rows.len());
+            let expired: Vec<i64> = sqlx::query_scalar(&statements.expired)
                 .bind(&tasks)
                 .bind(suspects)
+                .bind(i64::try_from(most + LOCKED).unwrap_or(i64::MAX))
+                .fetch_all(&mut **tx)
+                .await?;
+            if expired.is_empty() || most == 0 {
+                continue;
+            }
+            let locked = sqlx::query(&statements.lock_expired)
+                .bind(batch(&expired, |id| id))
                 .bind(i64::try_from(most).unwrap_or(i64::MAX))
                 .fetch_all(&mut **tx)
                 .await?;
-            expired.extend(found);
+            for row in &locked {
+                rows.push(Locked::of(row, &request.token, true)?);
+            }
         }
-        if expired.is_empty() {
+        if rows.is_empty() {
             return Ok((Vec::new(), HashMap::new()));
         }
-        let rows = sqlx::query(&statements.lock_expired)
-            .bind(batch(&expired, |id| id))
-            .fetch_all(&mut **tx)
-            .await?;
-        let rows = rows.iter().map(|row| Locked::of(row, &request.token, true));
-        let mut rows: Vec<Locked> = rows.collect::<Result<_, _>>()?;
         let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
         let beats: Vec<(i64, i64, bool)> = sqlx::query_as(&statements.beats)
             .bind(batch(&ids, |id| id))

@@ -30,7 +30,7 @@ async fn register(
     name: &str,
     fence: i64,
 ) -> Result<(), FenceError> {
-    let failed = |error| unregistered(diagnose, Dialect::MySql, error);
+    let failed = |error| unregistered(diagnose, Dialect::MariaDb, error);
     sqlx::query(REGISTER_FENCE)
         .bind(name)
         .bind(fence)

@@ -7,10 +7,9 @@ use super::Server;
 use crate::store::LEASES;
 use crate::store::sql::{FIRST, LAST};
 
-const TEXT: &str = "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
-
 /// How a row is put aside until its resource is free. In this order: an assignment sees those before it.
-const PARK: &str = "parked_rank = GREATEST(COALESCE(due_at, {now}), {first}) - priority * 1000000,
+const PARK: &str =
+    "parked_rank = LEAST(GREATEST(COALESCE(due_at, {now}), {first}), {last}) - priority * 1000000,
     parked_due = COALESCE(due_at, {now}), due_at = NULL";
 
 const PARKED: &str = "j.state = 'ready' AND j.parked_rank IS NOT NULL";
@@ -190,6 +189,7 @@ impl Fragments {
                     ("prune_at", "BIGINT"),
                 ]),
             ),
+            ("{bin}", server.dialect().collation().to_owned()),
         ])
     }
 
@@ -205,7 +205,11 @@ fn json(columns: &[(&str, &str)]) -> String {
         .iter()
         .enumerate()
         .map(|(nth, (name, kind))| {
-            let text = if *kind == "BIGINT" { "" } else { TEXT };
+            let text = if *kind == "BIGINT" {
+                ""
+            } else {
+                "CHARACTER SET utf8mb4 COLLATE {bin}"
+            };
             format!("{name} {kind} {text} PATH '$[{nth}]'")
         })
         .collect();

@@ -26,6 +26,7 @@ pub(super) async fn insert(
     statements: &Statements,
     jobs: &[NewJob],
     step: u64,
+    look: Look,
 ) -> Result<Vec<Enqueued>, sqlx::Error> {
     let mut batch = Batch::of(jobs);
     for chunk in batch.plain_chunks() {
@@ -41,7 +42,7 @@ pub(super) async fn insert(
     }
     for mut chunk in batch.keyed_chunks() {
         for _ in 0..TRIES {
-            chunk = keyed(connection, statements, &mut batch, chunk, step).await?;
+            chunk = keyed(connection, statements, &mut batch, chunk, step, look).await?;
             if chunk.is_empty() {
                 break;
             }
@@ -50,16 +51,28 @@ pub(super) async fn insert(
     batch.done()
 }
 
-/// Asks first, and writes those whose keys are free: a row that exists is locked by whoever tries to write it again.
+/// Whether a look that locks nothing comes first: a row that exists is locked by whoever tries to write it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    First,
+    /// In the application's own transaction, which may be a serializable one: each of its reads is a lock that stands in the way of
+    /// the others' inserts.
+    Never,
+}
+
 async fn keyed(
     connection: &mut MySqlConnection,
     statements: &Statements,
     batch: &mut Batch<'_>,
     chunk: Vec<usize>,
     step: u64,
+    look: Look,
 ) -> Result<Vec<usize>, sqlx::Error> {
-    let taken = holders(connection, &statements.key_taken, &batch.jobs_of(&chunk)).await?;
-    let free = batch.note_keyed(&chunk, Vec::new(), taken);
+    let mut free = chunk;
+    if look == Look::First {
+        let taken = holders(connection, &statements.key_taken, &batch.jobs_of(&free)).await?;
+        free = batch.note_keyed(&free, Vec::new(), taken);
+    }
     if free.is_empty() {
         return Ok(free);
     }
@@ -146,9 +159,15 @@ impl Inserting for MySqlConnection {
         {
             return Err(elsewhere("belongs to another tasklock store"));
         }
-        insert(self, &insertion.statements, jobs, step.unwrap_or(1))
-            .await
-            .map_err(failed)
+        insert(
+            self,
+            &insertion.statements,
+            jobs,
+            step.unwrap_or(1),
+            Look::Never,
+        )
+        .await
+        .map_err(failed)
     }
 }
 

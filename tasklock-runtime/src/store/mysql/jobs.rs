@@ -4,7 +4,7 @@ use sqlx::Connection;
 
 use super::MySqlStore;
 pub(super) use super::insert::Insertion;
-use super::insert::insert;
+use super::insert::{Look, insert};
 use super::statements::BEGIN;
 use crate::store::sql::json::batch;
 use crate::store::{Enqueued, NewJob};
@@ -16,7 +16,7 @@ impl MySqlStore {
             .fetch_one(&mut *connection)
             .await?;
         let mut tx = connection.begin_with(BEGIN).await?;
-        let enqueued = insert(&mut tx, &self.statements, jobs, step).await?;
+        let enqueued = insert(&mut tx, &self.statements, jobs, step, Look::First).await?;
         tx.commit().await?;
         connection.done();
         self.tell();

@@ -6,7 +6,7 @@
 use sqlx::{Executor, MySqlConnection};
 
 use super::MySqlStore;
-use crate::store::schema::{self, Dialect};
+use crate::store::schema;
 
 /// One process at a time, in one database and for one prefix; a name has at most 64 characters.
 const LOCK: &str = "SELECT GET_LOCK(SHA1(CONCAT('tasklock ', DATABASE(), ' {p}')), 60)";
@@ -31,7 +31,7 @@ impl MySqlStore {
         }
         run(
             &mut connection,
-            schema::bootstrap(Dialect::MySql, &self.names),
+            schema::bootstrap(self.statements.server.dialect(), &self.names),
         )
         .await?;
         let mut found = self.version(&mut connection).await?;
@@ -45,7 +45,7 @@ impl MySqlStore {
     }
 
     fn plan(&self, applied: i64) -> Vec<String> {
-        schema::plan(Dialect::MySql, &self.names, applied).statements
+        schema::plan(self.statements.server.dialect(), &self.names, applied).statements
     }
 
     pub(super) async fn identity_once(&self) -> Result<String, sqlx::Error> {

@@ -173,6 +173,13 @@ impl Server {
         }
     }
 
+    fn dialect(self) -> Dialect {
+        match self {
+            Self::MariaDb => Dialect::MariaDb,
+            Self::MySql => Dialect::MySql,
+        }
+    }
+
     /// A worker that is stopped, or cut off, in the midst of a transaction holds its locks for no longer than that.
     async fn prepare(self, connection: &mut MySqlConnection) -> Result<(), sqlx::Error> {
         if self == Self::MariaDb {
@@ -257,7 +264,7 @@ impl MySqlStore {
     }
 }
 
-store_verbs!(MySqlStore, Dialect::MySql);
+store_verbs!(MySqlStore, Dialect::MariaDb);
 
 /// A row's column; the statements name every column that is asked for.
 fn column<'r, T>(row: &'r MySqlRow, name: &str) -> Result<T, sqlx::Error>

@@ -90,10 +90,15 @@ impl MySqlStore {
         tx: &mut MySqlConnection,
         id: i64,
     ) -> Result<Option<(String, bool, bool)>, sqlx::Error> {
-        sqlx::query_as(&self.statements.lock_job)
-            .bind(id)
-            .fetch_optional(tx)
-            .await
+        // A statement that has waited for the lock shows the clock as it was before.
+        let mut found = None;
+        for statement in [&self.statements.lock_job, &self.statements.read_job] {
+            found = sqlx::query_as(statement)
+                .bind(id)
+                .fetch_optional(&mut *tx)
+                .await?;
+        }
+        Ok(found)
     }
 
     pub(super) async fn pause_once(

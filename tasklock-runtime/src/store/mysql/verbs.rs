@@ -29,10 +29,12 @@ impl MySqlStore {
             .await?;
         let mut found = None;
         if let Some(job) = job {
-            // Without a lock first: a guarded transaction may have a running row for long.
+            // Without a lock first: a guarded transaction may have a running row for long. And once more behind it: a statement
+            // that has waited for the lock shows the clock as it was before.
             for (statement, locked) in [
                 (&statements.trigger_read, false),
-                (&statements.trigger_lock, true),
+                (&statements.trigger_lock, false),
+                (&statements.trigger_read, true),
             ] {
                 let row: Option<(bool, bool)> = sqlx::query_as(statement)
                     .bind(job)

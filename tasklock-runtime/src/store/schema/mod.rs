@@ -34,7 +34,9 @@ pub enum Dialect {
     Postgres,
     /// SQLite.
     Sqlite,
-    /// MariaDB and MySQL.
+    /// MariaDB.
+    MariaDb,
+    /// MySQL.
     MySql,
 }
 
@@ -65,7 +67,7 @@ impl Dialect {
         match self {
             Self::Postgres => POSTGRES,
             Self::Sqlite => SQLITE,
-            Self::MySql => MYSQL,
+            Self::MariaDb | Self::MySql => MYSQL,
         }
     }
 
@@ -83,13 +85,22 @@ impl Dialect {
                      oldest_compatible INTEGER NOT NULL,\n    \
                      applied_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP\n);\n"
             }
-            Self::MySql => {
+            Self::MariaDb | Self::MySql => {
                 "CREATE TABLE IF NOT EXISTS {p}migration (\n    \
                      version BIGINT NOT NULL PRIMARY KEY,\n    \
                      oldest_compatible BIGINT NOT NULL,\n    \
                      -- In UTC.\n    \
-                     applied_at DATETIME(6) NOT NULL\n) ENGINE = InnoDB;\n"
+                     applied_at DATETIME(6) NOT NULL DEFAULT (UTC_TIMESTAMP(6))\n) ENGINE = InnoDB;\n"
             }
+        }
+    }
+
+    /// That of texts that are compared byte by byte, blanks at their ends included, where that has to be said.
+    pub(crate) fn collation(self) -> &'static str {
+        match self {
+            Self::MariaDb => "utf8mb4_nopad_bin",
+            Self::MySql => "utf8mb4_0900_bin",
+            Self::Postgres | Self::Sqlite => "",
         }
     }
 
@@ -195,15 +206,11 @@ pub(crate) fn plan(dialect: Dialect, names: &Names, applied: i64) -> Plan {
 }
 
 fn with_record(dialect: Dialect, migration: &Migration) -> String {
-    let (version, oldest) = (migration.version, migration.oldest_compatible);
-    // Where the default cannot be UTC.
-    let (column, now) = match dialect {
-        Dialect::MySql => (", applied_at", ", UTC_TIMESTAMP(6)"),
-        Dialect::Postgres | Dialect::Sqlite => ("", ""),
-    };
     format!(
-        "{}INSERT INTO {{s}}{{p}}migration (version, oldest_compatible{column}) VALUES ({version}, {oldest}{now});\n",
-        migration.sql
+        "{}INSERT INTO {{s}}{{p}}migration (version, oldest_compatible) VALUES ({}, {});\n",
+        migration.sql.replace("{bin}", dialect.collation()),
+        migration.version,
+        migration.oldest_compatible
     )
 }
 
@@ -246,7 +253,7 @@ pub fn schema_sql(dialect: Dialect, names: &Names) -> String {
     for statement in plan(dialect, names, 0).statements {
         sql.push_str(&statement);
     }
-    if dialect == Dialect::MySql {
+    if matches!(dialect, Dialect::MariaDb | Dialect::MySql) {
         let grants = names.fill(
             "-- The runtime's user needs no more than SELECT, INSERT, UPDATE and DELETE on these tables.\n\
              -- GRANT SELECT, INSERT, UPDATE, DELETE ON `<database>`.* TO <user>;\n",
@@ -274,7 +281,7 @@ pub fn fence_table_sql(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Postgres => include_str!("postgres_fence.sql"),
         Dialect::Sqlite => include_str!("sqlite_fence.sql"),
-        Dialect::MySql => include_str!("mysql_fence.sql"),
+        Dialect::MariaDb | Dialect::MySql => include_str!("mysql_fence.sql"),
     }
 }
 
@@ -301,7 +308,12 @@ mod tests {
     #[test]
     fn every_placeholder_is_filled() -> Result<(), Error> {
         let names = Names::new(Some("my_"), Some("billing"))?;
-        for dialect in [Dialect::Postgres, Dialect::Sqlite, Dialect::MySql] {
+        for dialect in [
+            Dialect::Postgres,
+            Dialect::Sqlite,
+            Dialect::MariaDb,
+            Dialect::MySql,
+        ] {
             let sql = schema_sql(dialect, &names);
             assert!(!sql.contains('{'), "{sql}");
             assert!(sql.contains("my_job"), "{sql}");

@@ -1,12 +1,11 @@
 -- Instants are microseconds since 1970-01-01 UTC: no session's, server's or client's time zone changes what they say.
--- Names are compared byte by byte.
+-- Names are compared byte by byte, blanks at their ends included.
 CREATE TABLE IF NOT EXISTS {p}job (
     id             BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
-    task           VARCHAR(128) NOT NULL CHECK (OCTET_LENGTH(task) BETWEEN 1 AND 128),
+    task           VARCHAR(128) NOT NULL,
     -- At most one waiting or running job of a task with the same key; '' is the task's standing job.
     unique_key     VARCHAR(255),
-    state          VARCHAR(10) NOT NULL DEFAULT 'ready'
-                   CHECK (state IN ('ready', 'running', 'done', 'dead', 'cancelled')),
+    state          VARCHAR(10) NOT NULL DEFAULT 'ready',
     -- JSON, as it was enqueued; NULL is JSON's null.
     payload        LONGTEXT,
     priority       SMALLINT NOT NULL DEFAULT 0,
@@ -14,7 +13,7 @@ CREATE TABLE IF NOT EXISTS {p}job (
     due_at         BIGINT,
     schedule       TEXT,
     -- Set while a run is under way, by the claim alone; renewals go to the heartbeat table.
-    lock_owner     VARCHAR(255),
+    lock_owner     TEXT,
     lock_worker    TEXT,
     lock_until     BIGINT,
     fence          BIGINT NOT NULL DEFAULT 0,
@@ -28,14 +27,14 @@ CREATE TABLE IF NOT EXISTS {p}job (
     cancelled_at   BIGINT,
     claimed_at     BIGINT,
     finished_at    BIGINT,
-    last_outcome   VARCHAR(255),
+    last_outcome   TEXT,
     last_error     TEXT,
     created_at     BIGINT,
     -- When an ended job may be deleted.
     prune_at       BIGINT,
     -- The name of a second lease that each run takes. A job whose resource is held is parked: it is not due, and two columns
     -- tell when it was, and its rank among those of its task that wait for the same resource.
-    resource       VARCHAR(128) CHECK (OCTET_LENGTH(resource) BETWEEN 1 AND 128),
+    resource       VARCHAR(128),
     parked_due     BIGINT,
     parked_rank    BIGINT,
     -- Of a standing job: which slot it stands for, whenever it falls due, and when that was first claimed; how many slots
@@ -69,8 +68,11 @@ CREATE TABLE IF NOT EXISTS {p}job (
     KEY {p}job_ended (prune_at),
     KEY {p}job_resource (due_for, task, due_at),
     KEY {p}job_parked (parked_for, task, parked_rank),
-    KEY {p}job_parked_task (parked_of)
-) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+    KEY {p}job_parked_task (parked_of),
+    CONSTRAINT {p}job_task CHECK (OCTET_LENGTH(task) BETWEEN 1 AND 128),
+    CONSTRAINT {p}job_resource_name CHECK (OCTET_LENGTH(resource) BETWEEN 1 AND 128),
+    CONSTRAINT {p}job_state CHECK (state IN ('ready', 'running', 'done', 'dead', 'cancelled'))
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
 -- Renewals, and how far each run is, as its handler says.
 CREATE TABLE IF NOT EXISTS {p}heartbeat (
     job_id         BIGINT NOT NULL PRIMARY KEY,
@@ -78,14 +80,15 @@ CREATE TABLE IF NOT EXISTS {p}heartbeat (
     lock_until     BIGINT NOT NULL,
     progress_done  BIGINT,
     progress_total BIGINT
-) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
 -- Tasks and queues from which no run is started.
 CREATE TABLE IF NOT EXISTS {p}pause (
-    kind           VARCHAR(5) NOT NULL CHECK (kind IN ('task', 'queue')),
+    kind           VARCHAR(16) NOT NULL,
     name           VARCHAR(128) NOT NULL,
     paused_at      BIGINT NOT NULL,
-    PRIMARY KEY (kind, name)
-) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+    PRIMARY KEY (kind, name),
+    CONSTRAINT {p}pause_kind CHECK (kind IN ('task', 'queue'))
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
 -- Named leases are rows of the job table, of a task that nobody can have. Their fences come from here, so that a name whose
 -- row was deleted goes on with greater ones: the next number outlives the rows, which are deleted.
 CREATE TABLE IF NOT EXISTS {p}lease_fence (
@@ -99,19 +102,19 @@ CREATE TABLE IF NOT EXISTS {p}waiter (
     alive_until    BIGINT NOT NULL,
     UNIQUE KEY {p}waiter_ticket (ticket),
     KEY {p}waiter_name (name, id)
-) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
 -- Former names of tasks. While their new name is served, nobody makes a job under the old one.
 CREATE TABLE IF NOT EXISTS {p}alias (
     name           VARCHAR(128) NOT NULL PRIMARY KEY,
     task           VARCHAR(128) NOT NULL,
     served_until   BIGINT NOT NULL
-) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
 -- Whoever counts the runs of a task whose number is limited has its row here locked.
 CREATE TABLE IF NOT EXISTS {p}limited (
     task           VARCHAR(128) NOT NULL PRIMARY KEY
-) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
 -- Which store this is: a transaction of another database is told apart by it. Starts exclude each other by its row.
 CREATE TABLE IF NOT EXISTS {p}store (
     id             VARCHAR(36) NOT NULL PRIMARY KEY
-) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
 INSERT INTO {p}store SELECT UUID() FROM (SELECT 1) x WHERE NOT EXISTS (SELECT 1 FROM {p}store);

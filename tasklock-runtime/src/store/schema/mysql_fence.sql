@@ -2,8 +2,9 @@
 -- Deleting a row forgets its fence. The user that writes needs no more than:
 -- GRANT SELECT, INSERT, UPDATE ON tasklock_fence TO <user>;
 CREATE TABLE IF NOT EXISTS tasklock_fence (
-    name         VARCHAR(128) NOT NULL PRIMARY KEY,
+    -- Bytes, so that names are told apart by each of them.
+    name         VARBINARY(128) NOT NULL PRIMARY KEY,
     fence        BIGINT NOT NULL,
     -- When it was shown last, by this database's clock, in UTC.
     updated_at   DATETIME(6) NOT NULL
-) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+) ENGINE = InnoDB;

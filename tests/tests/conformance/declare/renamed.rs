@@ -95,7 +95,7 @@ pub(crate) async fn a_former_name_gives_its_row(world: &World) {
         return;
     };
     let long_ago = match sql {
-        Sql::Sqlite(_) => "1",
+        Sql::Sqlite(_) | Sql::MySql(_) => "1",
         Sql::Postgres(_) => "'1970-01-01'",
     };
     sql.execute(&format!(

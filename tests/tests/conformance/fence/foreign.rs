@@ -2,12 +2,14 @@
 
 use std::str::FromStr as _;
 
+use sqlx::mysql::MySql;
 use sqlx::postgres::Postgres;
 use sqlx::sqlite::{Sqlite, SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, Transaction};
 use tasklock_runtime::store::Source;
 use tasklock_runtime::{Dialect, FenceError, fence_table, fence_table_sql};
 
+use crate::guard::MYSQL;
 use crate::world::{Sql, World};
 
 /// How transactions begin, on each database.
@@ -37,11 +39,12 @@ pub(crate) async fn foreign(world: &World) -> Option<Sql> {
     let mut sql = connect(world).await?;
     let id = match sql {
         Sql::Sqlite(_) => "INTEGER",
+        Sql::MySql(_) => "bigint AUTO_INCREMENT",
         Sql::Postgres(_) => "bigserial",
     };
     sql.execute(fence_table_sql(sql.dialect())).await;
     sql.execute(&format!(
-        "CREATE TABLE effect (id {id} PRIMARY KEY, fence bigint, before bigint)"
+        "CREATE TABLE effect (id {id} PRIMARY KEY, fence bigint, earlier bigint)"
     ))
     .await;
     Some(sql)
@@ -51,6 +54,7 @@ impl Sql {
     pub(crate) fn dialect(&self) -> Dialect {
         match self {
             Self::Sqlite(_) => Dialect::Sqlite,
+            Self::MySql(_) => Dialect::MariaDb,
             Self::Postgres(_) => Dialect::Postgres,
         }
     }
@@ -59,6 +63,7 @@ impl Sql {
     pub(crate) fn levels(&self) -> &'static [&'static str] {
         match self {
             Self::Sqlite(_) => SQLITE,
+            Self::MySql(_) => MYSQL,
             Self::Postgres(_) => POSTGRES,
         }
     }
@@ -66,6 +71,7 @@ impl Sql {
     pub(crate) async fn begin(&mut self, level: &'static str) -> Result<Tx<'_>, sqlx::Error> {
         Ok(match self {
             Self::Sqlite(connection) => Tx::Sqlite(connection.begin_with(level).await?),
+            Self::MySql(connection) => Tx::MySql(connection.begin_with(level).await?),
             Self::Postgres(connection) => Tx::Postgres(connection.begin_with(level).await?),
         })
     }
@@ -105,6 +111,7 @@ impl Sql {
     pub(crate) async fn state(&mut self) -> String {
         let (list, text) = match self {
             Self::Sqlite(_) => ("group_concat", "TEXT"),
+            Self::MySql(_) => return self.state_of_mysql().await,
             Self::Postgres(_) => ("string_agg", "text"),
         };
         self.text(&format!(
@@ -118,12 +125,26 @@ impl Sql {
     }
 }
 
+impl Sql {
+    async fn state_of_mysql(&mut self) -> String {
+        self.text(
+            "SELECT CONCAT(
+                COALESCE((SELECT GROUP_CONCAT(CONCAT(CONVERT(name USING utf8mb4), '=', fence) ORDER BY name SEPARATOR ' ') FROM tasklock_fence), ''),
+                ': ', COALESCE((SELECT GROUP_CONCAT(fence ORDER BY id SEPARATOR ' ') FROM effect), ''))",
+        )
+        .await
+    }
+}
+
 /// What a test's own statement says of a conflict; any other error is the test's.
 #[track_caller]
 fn retry(error: sqlx::Error) -> FenceError {
     let code = error.as_database_error().and_then(|error| error.code());
     // Serialization, deadlock; busy, busy snapshot.
-    let conflict = matches!(code.as_deref(), Some("40001" | "40P01" | "5" | "517"));
+    let conflict = matches!(
+        code.as_deref(),
+        Some("40001" | "40P01" | "5" | "517" | "HY000")
+    );
     assert!(conflict, "{error}");
     FenceError::Retry(error.to_string())
 }
@@ -131,6 +152,7 @@ fn retry(error: sqlx::Error) -> FenceError {
 /// An open transaction; dropped, it is rolled back.
 pub(crate) enum Tx<'c> {
     Sqlite(Transaction<'c, Sqlite>),
+    MySql(Transaction<'c, MySql>),
     Postgres(Transaction<'c, Postgres>),
 }
 
@@ -138,6 +160,7 @@ impl Tx<'_> {
     pub(crate) async fn fence(&mut self, name: &str, fence: i64) -> Result<(), FenceError> {
         match self {
             Self::Sqlite(tx) => fence_table(tx, name, fence).await,
+            Self::MySql(tx) => fence_table(tx, name, fence).await,
             Self::Postgres(tx) => fence_table(tx, name, fence).await,
         }
     }
@@ -146,15 +169,17 @@ impl Tx<'_> {
         let count = "SELECT count(*) FROM effect";
         match self {
             Self::Sqlite(tx) => sqlx::query_scalar(count).fetch_one(&mut **tx).await,
+            Self::MySql(tx) => sqlx::query_scalar(count).fetch_one(&mut **tx).await,
             Self::Postgres(tx) => sqlx::query_scalar(count).fetch_one(&mut **tx).await,
         }
     }
 
     pub(crate) async fn effect(&mut self, fence: i64, before: i64) -> Result<(), sqlx::Error> {
-        let insert = format!("INSERT INTO effect (fence, before) VALUES ({fence}, {before})");
+        let insert = format!("INSERT INTO effect (fence, earlier) VALUES ({fence}, {before})");
         let insert = AssertSqlSafe(insert);
         match self {
             Self::Sqlite(tx) => tx.execute(insert).await.map(drop),
+            Self::MySql(tx) => tx.execute(insert).await.map(drop),
             Self::Postgres(tx) => tx.execute(insert).await.map(drop),
         }
     }
@@ -162,6 +187,7 @@ impl Tx<'_> {
     pub(crate) async fn commit(self) -> Result<(), sqlx::Error> {
         match self {
             Self::Sqlite(tx) => tx.commit().await,
+            Self::MySql(tx) => tx.commit().await,
             Self::Postgres(tx) => tx.commit().await,
         }
     }
@@ -169,6 +195,7 @@ impl Tx<'_> {
     pub(crate) async fn roll_back(self) {
         match self {
             Self::Sqlite(tx) => tx.rollback().await,
+            Self::MySql(tx) => tx.rollback().await,
             Self::Postgres(tx) => tx.rollback().await,
         }
         .unwrap();

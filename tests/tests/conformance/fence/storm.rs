@@ -55,7 +55,7 @@ pub(crate) async fn effects_come_in_the_order_of_their_fences(world: &World) {
     let count = async |sql: &mut Sql, condition: &str| {
         sql.text(&format!(
             "SELECT CAST(count(*) AS text) FROM (
-                SELECT fence, before, lag(fence) OVER (ORDER BY id) AS last,
+                SELECT fence, earlier, lag(fence) OVER (ORDER BY id) AS last,
                     row_number() OVER (ORDER BY id) AS number
                 FROM effect
             ) AS e WHERE {condition}"
@@ -66,6 +66,6 @@ pub(crate) async fn effects_come_in_the_order_of_their_fences(world: &World) {
     assert_eq!(count(&mut sql, "true").await, (all - refused).to_string());
     assert_eq!(count(&mut sql, "fence < last").await, "0");
     // Each has seen all that came before, and nobody came between.
-    assert_eq!(count(&mut sql, "before <> number - 1").await, "0");
+    assert_eq!(count(&mut sql, "earlier <> number - 1").await, "0");
     assert!(refused > 0, "nobody was overtaken");
 }

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::{acquire, granted, left, wanted};
 use crate::steps::{BOUND, LONG, SHORT, claim, expired, task};
-use crate::world::World;
+use crate::world::{Sql, WAITING, World};
 
 /// A try of one who waits.
 async fn wait(store: &dyn Store, name: &str, ticket: &OwnerToken) -> Acquired {
@@ -108,6 +108,9 @@ pub(crate) async fn an_expired_one_is_for_the_first(world: &World) {
 
 /// Where news have a name, they are of the first in the line; and where nobody waits, nobody is told.
 pub(crate) async fn the_first_in_the_line_is_told(world: &World) {
+    if !world.announces() {
+        return;
+    }
     let (store, other) = (world.store().await, world.store().await);
     let (sender, mut heard) = mpsc::unbounded_channel();
     let watching = tokio::spawn(other.watch_leases(Box::new(move |news| {
@@ -173,8 +176,13 @@ pub(crate) async fn who_takes_a_place_looks_at_the_name_again(world: &World) {
     .await;
     let (waiting, its) = (world.store().await, ticket.clone());
     let waits = tokio::spawn(async move { wait(&*waiting, "a", &its).await });
-    let blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
-        AND query LIKE '%WITH a AS MATERIALIZED%' AND datname = current_database()";
+    let blocked = match beside {
+        Sql::MySql(_) => WAITING,
+        _ => {
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+             AND query LIKE '%WITH a AS MATERIALIZED%' AND datname = current_database()"
+        }
+    };
     let look = async || (beside.number(blocked).await > 0).then_some(());
     eventually_async(BOUND, look).await;
     store.release(&[held]).await.unwrap();

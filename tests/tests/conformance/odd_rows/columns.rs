@@ -21,6 +21,7 @@ pub(crate) async fn a_held_row_may_be_edited(world: &World) {
     declare_due(&*store, &tasks).await;
     let claimed_at: &[&str] = match sql {
         Sql::Sqlite(_) => &["9e999", "-9e999", "'soon'", "x'ff'", "9223372036854775807"],
+        Sql::MySql(_) => &["9223372036854775807", "-9223372036854775808"],
         Sql::Postgres(_) => &[
             "'infinity'",
             "'-infinity'",
@@ -89,6 +90,10 @@ pub(crate) async fn an_unknown_pause_pauses_nothing(world: &World) {
     let constraint = "ALTER TABLE tasklock_pause DROP CONSTRAINT tasklock_pause_kind_check";
     let (allow, now) = match sql {
         Sql::Sqlite(_) => ("PRAGMA ignore_check_constraints = ON", "0"),
+        Sql::MySql(_) => (
+            "ALTER TABLE tasklock_pause DROP CONSTRAINT tasklock_pause_kind",
+            "0",
+        ),
         Sql::Postgres(_) => (constraint, "now()"),
     };
     sql.execute(allow).await;

@@ -40,6 +40,7 @@ pub(crate) async fn set(sql: &mut Sql, job: i64, odd: &Odd) {
 pub(crate) async fn allow_any_state(sql: &mut Sql) {
     sql.execute(match sql {
         Sql::Sqlite(_) => "PRAGMA ignore_check_constraints = ON",
+        Sql::MySql(_) => "ALTER TABLE tasklock_job DROP CONSTRAINT tasklock_job_state",
         Sql::Postgres(_) => {
             "ALTER TABLE tasklock_job DROP CONSTRAINT tasklock_job_state_check,
              ADD CHECK (state IS NOT NULL)"
@@ -239,7 +240,7 @@ pub(crate) async fn a_later_versions_columns_are_no_trouble(world: &World) {
             "ALTER TABLE tasklock_job ADD COLUMN \"{name}\" text NOT NULL DEFAULT 'x'"
         ))
         .await;
-        if matches!(sql, Sql::Postgres(_)) && name != "job_id" {
+        if !matches!(sql, Sql::Sqlite(_)) && name != "job_id" {
             sql.execute(&format!(
                 "ALTER TABLE tasklock_heartbeat ADD COLUMN \"{name}\" text NOT NULL DEFAULT 'x'"
             ))

@@ -92,7 +92,7 @@ pub(crate) async fn among_random_rows_every_sane_one_is_claimed(world: &World) {
 /// A job that is due, one of several of its task.
 async fn insert(sql: &mut Sql, job: usize, task: &str, due: usize) {
     let statement = match sql {
-        Sql::Sqlite(_) => format!(
+        Sql::Sqlite(_) | Sql::MySql(_) => format!(
             "INSERT INTO tasklock_job (id, task, unique_key, due_at, created_at)
              VALUES ({job}, '{task}', '{job}', {due}, 0)"
         ),

@@ -37,6 +37,7 @@ fn expired(set: &str, taken: bool) -> Odd {
 pub(crate) fn all(sql: &Sql) -> Vec<Odd> {
     let (own, past, future) = match sql {
         Sql::Sqlite(_) => (sqlite(), "1", "9000000000000000"),
+        Sql::MySql(_) => (mysql(), "1", "9000000000000000"),
         Sql::Postgres(_) => (postgres(), "'1970-01-02'", "'2200-01-01'"),
     };
     let fill = |odd: Odd| Odd {
@@ -179,6 +180,26 @@ fn insert_beat(values: &str) -> String {
 }
 
 /// SQLite holds no column to its type.
+/// Numbers at their ends, which are no instants.
+fn mysql() -> Vec<Odd> {
+    let mut all = Vec::new();
+    for (at, past) in [
+        ("9223372036854775807", false),
+        ("-9223372036854775808", true),
+    ] {
+        all.push(odd(format!("due_at = {at}"), past));
+        all.push(expired(&format!("due_at = {at}"), true));
+        all.push(odd(format!("{HELD}, lock_until = {at}"), past));
+        all.push(odd(format!("hold_until = {at}, prune_at = {at}"), true));
+        all.push(odd(format!("due_at = {at}, priority = 32767"), past));
+        let columns = ["cancelled_at", "claimed_at", "finished_at", "created_at"];
+        let set = columns.map(|column| format!("{column} = {at}")).join(", ");
+        all.push(odd(&set, true));
+        all.push(expired(&set, true));
+    }
+    all
+}
+
 fn sqlite() -> Vec<Odd> {
     let mut all = Vec::new();
     for (at, past) in [

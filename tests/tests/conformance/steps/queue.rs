@@ -130,8 +130,12 @@ pub(crate) struct Watch {
     wakes: mpsc::UnboundedReceiver<Wake>,
 }
 
-/// Two stores whose announcements nobody else hears, and a watcher of the second's.
-pub(crate) async fn watch(world: &World, prefix: &str) -> ([Arc<dyn Store>; 2], Watch) {
+/// Two stores whose announcements nobody else hears, and a watcher of the second's; `None` where nothing is announced to other
+/// processes.
+pub(crate) async fn watch(world: &World, prefix: &str) -> Option<([Arc<dyn Store>; 2], Watch)> {
+    if !world.announces() {
+        return None;
+    }
     let options = Options {
         table_prefix: Some(prefix.to_owned()),
         ..Options::default()
@@ -147,7 +151,7 @@ pub(crate) async fn watch(world: &World, prefix: &str) -> ([Arc<dyn Store>; 2], 
     })));
     let mut watch = Watch { watching, wakes };
     assert_eq!(watch.next().await, Wake::Live);
-    ([one, two], watch)
+    Some(([one, two], watch))
 }
 
 impl Watch {

@@ -52,10 +52,10 @@ WHERE j.lock_until < {now} AND {claimable} AND (j.crashes >= e.suspect) = ?
       WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= {now})
 ORDER BY j.lock_until LIMIT ?";
 
-/// ?1 ids. Locked, if they have expired by their own rows.
+/// ?1 ids, ?2 most. Locked, if they have expired by their own rows.
 pub(super) const LOCK_EXPIRED: &str = "
 SELECT {claimed}, j.lock_owner AS owner FROM {ids} STRAIGHT_JOIN {p}job j FORCE INDEX (PRIMARY) ON j.id = e.id
-WHERE j.state = 'running' AND j.lock_until < {now} AND {claimable} FOR UPDATE SKIP LOCKED";
+WHERE j.state = 'running' AND j.lock_until < {now} AND {claimable} LIMIT ? FOR UPDATE SKIP LOCKED";
 
 /// ?1 ids, which are locked: this look at the side rows decides.
 pub(super) const BEATS: &str = "

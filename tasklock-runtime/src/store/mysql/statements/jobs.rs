@@ -35,10 +35,10 @@ pub(super) const KEY_TAKEN: &str = "
 SELECT j.id, j.task, j.unique_key FROM {pairs} STRAIGHT_JOIN {p}job j FORCE INDEX ({p}job_key)
     ON j.task = e.task AND j.live_key = e.name";
 
-/// ?1 id. Waits for a guarded transaction to end, for it may end the job.
-pub(super) const LOCK_JOB: &str = "
+/// ?1 id. To lock it is to wait for a guarded transaction to end, for it may end the job.
+pub(super) const READ_JOB: &str = "
 SELECT j.state, j.unique_key <=> '' AS standing, j.parked_due IS NOT NULL OR COALESCE(j.due_at <= {now}, FALSE) AS due
-FROM {p}job j WHERE j.id = ? AND j.task <> '{leases}' FOR UPDATE";
+FROM {p}job j WHERE j.id = ? AND j.task <> '{leases}'";
 
 /// ?1 id. In this order: an assignment sees those before it.
 pub(super) const CANCEL_WAITING: &str = "
