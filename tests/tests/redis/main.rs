@@ -9,3 +9,4 @@ mod lost;
 mod prefixes;
 mod refused;
 mod steps;
+mod workers;
