@@ -33,7 +33,7 @@ pub(crate) async fn an_ended_job_stays_with_what_is_known_of_it(world: &World) {
         assert_eq!(ended.last_error.as_deref(), Some("why"));
         assert!(ended.finished_at >= ended.claimed_at && ended.claimed_at.is_some());
         assert_eq!((ended.worker, ended.lock_until), (None, None));
-        assert_eq!((ended.attempt, ended.fence), (1, 1));
+        assert_eq!((ended.attempt, ended.fence), (1, claim.key.fence));
         let row = row(&*store, claim.key.job).await;
         assert!(!row.running && row.owner.is_none() && row.left.is_none());
         let batch = claim_none(&*store).await;

@@ -203,7 +203,8 @@ pub(crate) async fn ids_are_in_the_order_of_the_call(world: &World) {
 pub(crate) async fn all_of_a_call_or_none(world: &World) {
     let store = world.store().await;
     if world.sql().await.is_none() {
-        // Nothing here can fail half-way.
+        // In memory nothing can fail half-way. On Redis a call of more than a thousand jobs is written in parts, each of
+        // them whole, and no job is refused: one script for all would hold up everybody's heartbeats.
         return;
     }
     let mut jobs = many(2_500, 2_000);
@@ -224,9 +225,10 @@ pub(crate) async fn all_of_a_call_or_none(world: &World) {
 
 pub(crate) async fn a_hundred_thousand_by_one_call(world: &World) {
     let store = world.store().await;
-    let Some(mut sql) = world.sql().await.filter(|_| world.ahead == 0) else {
+    let (mut sql, mut keys) = (world.sql().await, world.keys().await);
+    if sql.is_none() && keys.is_none() || world.ahead != 0 {
         return;
-    };
+    }
     let jobs = many(100_000, 50);
     let began = Instant::now();
     let enqueued = store.enqueue(&jobs).await.unwrap();
@@ -234,8 +236,13 @@ pub(crate) async fn a_hundred_thousand_by_one_call(world: &World) {
     println!("{}: 100,000 jobs in {took:?}", store.name());
     assert!(took < 2 * BOUND, "{took:?}");
     assert!(enqueued.is_sorted_by_key(|enqueued| enqueued.id()));
-    let count = "SELECT count(DISTINCT payload) FROM tasklock_job";
-    assert_eq!(sql.number(count).await, 100_000);
+    if let Some(sql) = &mut sql {
+        let count = "SELECT count(DISTINCT payload) FROM tasklock_job";
+        assert_eq!(sql.number(count).await, 100_000);
+    }
+    if let Some(keys) = &mut keys {
+        assert_eq!(keys.ask::<i64>("ZCARD", "all", &[]).await, 100_000);
+    }
     enqueue_due(&*store, "task", 1).await;
     assert_eq!(claim_one(&*store, "task", LONG).await.due_at, 1);
 }

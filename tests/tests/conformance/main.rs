@@ -7,6 +7,7 @@
 //! `postgres_elsewhere` is a Postgres whose settings must not matter: serializable by default,
 //! another time zone and date style, and a clock that is an hour ahead of the workers'.
 
+mod keys;
 mod steps;
 mod world;
 

@@ -84,16 +84,22 @@ pub(crate) async fn nothing_that_waits_or_runs(world: &World) {
 /// A job that is cancelled while it waits for the end of its own hold keeps its place until then.
 pub(crate) async fn no_row_that_keeps_a_place(world: &World) {
     let store = world.store().await;
-    let Some(mut sql) = world.sql().await else {
+    if world.sql().await.is_none() && world.keys().await.is_none() {
         return;
-    };
+    }
     let claim = started(&*store, "task", LONG).await;
     let mut again = then(&claim.key, Then::Again(LONG, Counts::Attempt));
     again.hold = Some(Duration::from_secs(7 * 24 * 60 * 60));
     finish(&*store, again).await;
     store.cancel(claim.key.job).await.unwrap();
     let kept = "SELECT count(*) FROM tasklock_job WHERE prune_at >= hold_until";
-    assert_eq!(sql.number(kept).await, 1);
+    if let Some(mut sql) = world.sql().await {
+        assert_eq!(sql.number(kept).await, 1);
+    }
+    if let Some(mut keys) = world.keys().await {
+        let prune_at = keys.field(claim.key.job, "prune_at").await;
+        assert!(prune_at >= keys.field(claim.key.job, "hold_until").await && prune_at.is_some());
+    }
     enqueue_due(&*store, "task", 1).await;
     let batch = store.claim(&limited("task", LONG, 1, 9)).await.unwrap();
     assert_eq!(batch.claims, []);

@@ -19,7 +19,10 @@ pub(crate) async fn due_as_before_and_the_attempt_unused(world: &World) {
         !free.running && free.owner.is_none() && free.left.is_none(),
         "{free:?}"
     );
-    assert_eq!((free.due_at, free.fence), (Some(first.due_at), 1));
+    assert_eq!(
+        (free.due_at, free.fence),
+        (Some(first.due_at), first.key.fence)
+    );
     assert_eq!(
         (free.attempt, free.crashes, free.last_outcome),
         (0, 0, None)
@@ -99,7 +102,7 @@ pub(crate) async fn a_lost_claim_is_given_back_by_its_token(world: &World) {
         assert!(!free.running && free.owner.is_none(), "{free:?}");
         assert_eq!(
             (free.due_at, free.attempt, free.fence),
-            (Some(claim.due_at), 0, 1)
+            (Some(claim.due_at), 0, claim.key.fence)
         );
     }
     assert_eq!(store.abandon(&lost[0].key.owner).await.unwrap(), 0);

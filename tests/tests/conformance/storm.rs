@@ -78,7 +78,7 @@ pub(crate) async fn no_live_lease_is_taken(world: &World) {
     }
 
     let log = storm.log.lock().unwrap();
-    let found = violations(&log, TTL);
+    let found = violations(&log, TTL, world.fences_count());
     let (all, few) = (found.len(), &found[..found.len().min(5)]);
     assert!(found.is_empty(), "{all} in {} events: {few:#?}", log.len());
 }

@@ -134,7 +134,7 @@ pub(crate) async fn only_tasks_that_the_worker_has(world: &World) {
     expired(&*store, unknown.job).await;
     taken_over(&*store, "known", LONG).await;
     let after = standing(&*store, "unknown").await;
-    assert_eq!((after.owner, after.fence), (unknown.owner, 1));
+    assert_eq!((after.owner, after.fence), (unknown.owner, unknown.fence));
 }
 
 pub(crate) async fn crashes_and_attempts_are_counted(world: &World) {

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
-use ::redis::aio::MultiplexedConnection;
 use sqlx::mysql::MySqlRow;
 use sqlx::{
     AssertSqlSafe, Column, Connection, Executor, MySqlConnection, PgConnection, Row,
@@ -15,6 +14,7 @@ use tasklock_test_support::wait::eventually_async;
 use tasklock_test_support::{mysql, postgres, redis, sqlite};
 use tokio::sync::Mutex;
 
+use crate::keys::Keys;
 use crate::steps::BOUND;
 
 /// Settings of a server that the store must not depend on. The functions come before the server's own
@@ -216,16 +216,25 @@ impl World {
         !matches!(self.base, Base::Sqlite(_))
     }
 
+    /// Whether what is in it outlives its stores, and so has a version.
+    pub(crate) fn is_kept(&self) -> bool {
+        !matches!(self.base, Base::Memory(_))
+    }
+
+    /// Whether each claim raises a row's fence by one. On Redis it is the server's clock, so that it does not go back when
+    /// the server loses its data.
+    pub(crate) fn fences_count(&self) -> bool {
+        !matches!(self.base, Base::Redis(_))
+    }
+
     /// A fence that was given out after this one; 0 is before all.
     #[track_caller]
     pub(crate) fn assert_next_fence(&self, fence: i64, before: i64) {
-        match self.base {
-            // It is the server's clock, so that it does not go back if the server loses its data.
-            Base::Redis(_) => {
-                let year_2020 = 1_577_836_800_000_000;
-                assert!(fence > before.max(year_2020), "{fence} after {before}");
-            }
-            _ => assert_eq!(fence, before + 1),
+        if self.fences_count() {
+            assert_eq!(fence, before + 1);
+        } else {
+            let year_2020 = 1_577_836_800_000_000;
+            assert!(fence > before.max(year_2020), "{fence} after {before}");
         }
     }
 
@@ -234,10 +243,15 @@ impl World {
         Observer {
             store: self.store().await,
             sql: self.sql().await,
-            place: match &self.base {
-                Base::Redis(place) => Some((place.connect().await, place.prefix().to_owned())),
-                _ => None,
-            },
+            keys: self.keys().await,
+        }
+    }
+
+    /// Somebody else's hand on the keys; `None` where there are none.
+    pub(crate) async fn keys(&self) -> Option<Keys> {
+        match &self.base {
+            Base::Redis(place) => Some(Keys::new(place.connect().await, place.prefix())),
+            _ => None,
         }
     }
 
@@ -387,7 +401,7 @@ impl Lock {
 pub(crate) struct Observer {
     store: Arc<dyn Store>,
     sql: Option<Sql>,
-    place: Option<(MultiplexedConnection, String)>,
+    keys: Option<Keys>,
 }
 
 /// A row as the store tells it, without what passing time changes; and as the database has it, with
@@ -407,8 +421,8 @@ impl Observer {
             ..rows.remove(0)
         };
         let raw = match &mut self.sql {
-            None => match &mut self.place {
-                Some((connection, prefix)) => dump(connection, prefix).await,
+            None => match &mut self.keys {
+                Some(keys) => keys.dump().await,
                 None => String::new(),
             },
             // Changes with whatever anybody else has written into the file.
@@ -437,25 +451,6 @@ impl Observer {
         Sight { row, raw }
     }
 }
-
-/// All keys of a place, with what they hold. Each write of anybody changes it.
-async fn dump(connection: &mut MultiplexedConnection, prefix: &str) -> String {
-    let mut keys = ::redis::cmd("KEYS");
-    let keys: Vec<String> = keys
-        .arg(format!("{{{prefix}}}*"))
-        .query_async(connection)
-        .await
-        .unwrap();
-    let mut all = Vec::new();
-    for key in keys {
-        let mut dump = ::redis::cmd("DUMP");
-        let held: Vec<u8> = dump.arg(&key).query_async(connection).await.unwrap();
-        all.push(format!("{key}: {held:?}"));
-    }
-    all.sort_unstable();
-    all.join("\n")
-}
-
 /// A row of MariaDB, which has no mark of the last write.
 fn every_column(row: &MySqlRow) -> String {
     let column = |column: &sqlx::mysql::MySqlColumn| {

@@ -18,7 +18,7 @@ pub(super) fn list(value: Value) -> RedisResult<Vec<Value>> {
 pub(super) fn text(value: &Value) -> RedisResult<String> {
     match value {
         Value::BulkString(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
-        Value::SimpleString(text) => Ok(text.clone()),
+        Value::SimpleString(text) | Value::VerbatimString { text, .. } => Ok(text.clone()),
         Value::Int(number) => Ok(number.to_string()),
         _ => Err(odd("no text where a script answers one")),
     }

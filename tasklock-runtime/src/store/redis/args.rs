@@ -133,8 +133,8 @@ impl Args {
             .maybe(total)
     }
 
-    pub(super) fn into_texts(self) -> Vec<Vec<u8>> {
-        self.0
+    pub(super) fn all(&self) -> &[Vec<u8>] {
+        &self.0
     }
 
     fn push(&mut self, text: &str) {

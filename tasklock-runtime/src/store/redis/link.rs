@@ -2,16 +2,18 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, RedisError, RedisResult,
-    Script, Value,
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, ProtocolVersion,
+    PushInfo, PushKind, RedisError, RedisResult, ServerErrorKind, Value,
 };
 use tokio::sync::Mutex;
 
 use super::args::Args;
+use super::scripts::Script;
 
 /// How long a connection may take to be opened.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);
@@ -29,8 +31,11 @@ pub(super) struct Link {
 
 struct Open {
     info: ConnectionInfo,
-    connection: Option<MultiplexedConnection>,
+    connection: Option<(MultiplexedConnection, Alive)>,
 }
+
+/// Whether the server has not closed a connection, as far as is known.
+type Alive = Arc<AtomicBool>;
 
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,15 +43,22 @@ impl fmt::Debug for Link {
     }
 }
 
-/// Opens a connection; `config` says what is special about it.
+/// Opens a connection. What the server says unasked, and that it is lost, goes to `push`; that is why it speaks RESP3.
 pub(super) async fn connect(
     info: ConnectionInfo,
-    config: AsyncConnectionConfig,
+    push: impl Fn(PushInfo) + Send + Sync + 'static,
 ) -> RedisResult<MultiplexedConnection> {
-    let config = config
+    let redis = info.redis_settings().clone();
+    let redis = redis.set_protocol(ProtocolVersion::RESP3);
+    let push = move |info| {
+        push(info);
+        Ok::<_, redis::aio::SendError>(())
+    };
+    let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(CONNECT))
-        .set_response_timeout(Some(ANSWER));
-    let client = Client::open(info)?;
+        .set_response_timeout(Some(ANSWER))
+        .set_push_sender(push);
+    let client = Client::open(info.set_redis_settings(redis))?;
     client
         .get_multiplexed_async_connection_with_config(&config)
         .await
@@ -59,17 +71,25 @@ impl Link {
         Self { base, open }
     }
 
-    /// Runs a script by its hash. Where the server does not have it (it is new, or somebody has flushed its scripts), it is
-    /// loaded first.
+    /// Runs a script by its hash; by its text where the server does not know it: it is new there, or somebody has flushed its
+    /// scripts.
     pub(super) async fn run(&self, script: &Script, args: Args) -> RedisResult<Value> {
-        let mut call = script.key(&*self.base);
-        for arg in args.into_texts() {
-            call.arg(arg);
-        }
+        let call = |how: &str, script: &str| {
+            let mut call = redis::cmd(how);
+            call.arg(script).arg(1).arg(&*self.base).arg(args.all());
+            call
+        };
+        let by_hash = call("EVALSHA", &script.hash);
         let mut redirections = 0;
         loop {
             let mut connection = self.connection().await?;
-            let error = match call.invoke_async(&mut connection).await {
+            let mut answer = by_hash.query_async(&mut connection).await;
+            let unknown = ErrorKind::Server(ServerErrorKind::NoScript);
+            if matches!(&answer, Err(error) if error.kind() == unknown) {
+                let by_text = call("EVAL", &script.text);
+                answer = by_text.query_async(&mut connection).await;
+            }
+            let error = match answer {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -89,13 +109,24 @@ impl Link {
         }
     }
 
+    /// The one that is open, if the server has not closed it meanwhile: a call that would be sent in vain is not worth trying
+    /// again, for nobody knows whether it was.
     pub(super) async fn connection(&self) -> RedisResult<MultiplexedConnection> {
         let mut open = self.open.lock().await;
-        if let Some(connection) = &open.connection {
+        if let Some((connection, alive)) = &open.connection
+            && alive.load(Ordering::Relaxed)
+        {
             return Ok(connection.clone());
         }
-        let connection = connect(open.info.clone(), AsyncConnectionConfig::new()).await?;
-        open.connection = Some(connection.clone());
+        let alive = Alive::new(AtomicBool::new(true));
+        let watched = Arc::clone(&alive);
+        let push = move |info: PushInfo| {
+            if info.kind == PushKind::Disconnection {
+                watched.store(false, Ordering::Relaxed);
+            }
+        };
+        let connection = connect(open.info.clone(), push).await?;
+        open.connection = Some((connection.clone(), alive));
         Ok(connection)
     }
 

@@ -4,10 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{
-    AsyncConnectionConfig, ConnectionInfo, ErrorKind, ProtocolVersion, PushInfo, PushKind,
-    RedisError, RedisResult, Value,
-};
+use redis::{ConnectionInfo, ErrorKind, PushInfo, PushKind, RedisError, RedisResult, Value};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
@@ -41,12 +38,9 @@ impl Listen for Channel {
     type Error = RedisError;
 
     async fn listen(&self) -> RedisResult<Subscribed> {
-        let redis = self.info.redis_settings().clone();
-        let redis = redis.set_protocol(ProtocolVersion::RESP3);
-        let info = self.info.clone().set_redis_settings(redis);
         let (push, pushed) = unbounded_channel();
-        let config = AsyncConnectionConfig::new().set_push_sender(push);
-        let mut connection = link::connect(info, config).await?;
+        let push = move |info| drop(push.send(info));
+        let mut connection = link::connect(self.info.clone(), push).await?;
         connection.subscribe(&self.channel).await?;
         let mut subscribed = Subscribed { connection, pushed };
         let probe = OwnerToken::fresh();

@@ -89,7 +89,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{ConnectionInfo, RedisResult, Script, Value};
+use redis::{ConnectionInfo, RedisResult, Value};
 
 use super::forward::forwarded_verbs;
 use super::listening::{self, Heard};
@@ -105,7 +105,7 @@ use link::Link;
 pub(super) use open::open;
 use renewer::RedisRenewer;
 use schema::{OLDEST_COMPATIBLE, VERSION};
-use scripts::Scripts;
+use scripts::{Script, Scripts};
 
 struct RedisStore {
     name: String,

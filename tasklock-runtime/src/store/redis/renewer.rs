@@ -8,7 +8,7 @@ use super::answer;
 use super::args::Args;
 use super::error::store_error;
 use super::link::Link;
-use super::scripts::Scripts;
+use super::scripts::{Script, Scripts};
 use super::verbs::job_rows;
 use crate::error::StoreError;
 use crate::lease::LeaseKey;
@@ -35,7 +35,7 @@ impl RedisRenewer {
     async fn run(
         &mut self,
         call: &'static str,
-        script: impl Fn(&Scripts) -> &redis::Script,
+        script: impl Fn(&Scripts) -> &Script,
         args: Args,
     ) -> Result<Value, StoreError> {
         let scripts = Arc::clone(&self.scripts);

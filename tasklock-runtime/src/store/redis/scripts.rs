@@ -1,7 +1,5 @@
 //! The scripts, each with the parts that it needs in front of it.
 
-use redis::Script;
-
 use crate::fault;
 use crate::store::{LEASES, PATIENCE};
 use crate::task::micros;
@@ -9,6 +7,13 @@ use crate::task::micros;
 const BASE: &str = include_str!("scripts/base.lua");
 const LEASED: &str = include_str!("scripts/leases.lua");
 const TASKS: &str = include_str!("scripts/tasks.lua");
+
+/// A script, and the hash by which the server knows it.
+#[derive(Debug)]
+pub(super) struct Script {
+    pub(super) hash: String,
+    pub(super) text: String,
+}
 
 /// The scripts of one store.
 #[derive(Debug)]
@@ -81,7 +86,9 @@ fn of(parts: &[&str]) -> Script {
     let code = code
         .replace("$LEASES", LEASES)
         .replace("$PATIENCE", &micros(PATIENCE).to_string());
-    Script::new(&fault::statement(code))
+    let text = fault::statement(code);
+    let hash = redis::Script::new(&text).get_hash().to_owned();
+    Script { hash, text }
 }
 
 #[cfg(test)]

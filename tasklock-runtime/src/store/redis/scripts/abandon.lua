@@ -13,7 +13,7 @@ for _, id in ipairs(call('SMEMBERS', base .. ':token:' .. ARGV[1])) do
     end
 end
 for _, name in ipairs(names) do
-    free(name)
+    free(name, true)
 end
 if count_of > #names then
     call('PUBLISH', WORK, '')

@@ -18,7 +18,7 @@ for i = 2, #ARGV, 3 do
 end
 if ARGV[1] == '1' then
     for _, name in ipairs(names) do
-        free(name)
+        free(name, true)
     end
 end
 if jobs > 0 then
