@@ -24,7 +24,7 @@ pub struct Enqueue<'a> {
     job: Result<NewJob, Error>,
 }
 
-/// Jobs of one task that are to be enqueued, all of them or none: nothing happens before `.await`, or
+/// Jobs of one task that are to be enqueued, all of them or none (on Redis: each 1,000): nothing happens before `.await`, or
 /// `.within(&mut tx).await`.
 #[must_use = "nothing is enqueued before `.await`"]
 pub struct EnqueueMany<'a> {
