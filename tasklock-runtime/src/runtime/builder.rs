@@ -56,7 +56,7 @@ impl fmt::Debug for RuntimeBuilder {
 }
 
 impl RuntimeBuilder {
-    /// Where jobs and leases live: `sqlite://file.db`, `postgres://user:password@host/database`, or
+    /// Where jobs and leases live: `sqlite://file.db`, `postgres://user:password@host/database`, `redis://host`, or
     /// `memory:` for tests. `TASKLOCK_DATABASE_URL`, then `DATABASE_URL`. Without any of them a debug
     /// build uses `sqlite://tasklock.db`; a release build refuses to start.
     pub fn database_url(mut self, url: impl Into<String>) -> Self {
