@@ -103,7 +103,7 @@ local function take_expired()
         end
         local row = read(one.id)
         local is_suspect = row and count(row, 'crashes') >= one.task.suspect
-        if not row or row.state ~= 'running' then
+        if not row or row.state ~= 'running' or is_spent(row) then
             call('ZREM', one.set, one.id)
         elseif not is_suspect or suspects > 0 then
             if is_suspect then
@@ -156,7 +156,7 @@ local function lanes()
         if task.room ~= 0 then
             for _, priority in ipairs(call('SMEMBERS', base .. ':lanes:' .. task.name)) do
                 local set = base .. ':due:' .. priority .. ':' .. task.name
-                all[#all + 1] = { task = task, priority = tonumber(priority), set = set }
+                all[#all + 1] = { task = task, priority = tonumber(priority) or 0, set = set }
             end
         end
     end
@@ -184,7 +184,7 @@ local function take_due()
         local task = lane.task
         if task.room ~= 0 then
             local row = read(lane.id)
-            if not row or row.state ~= 'ready' then
+            if not row or row.state ~= 'ready' or is_spent(row) then
                 call('ZREM', lane.set, lane.id)
             elseif take(lane.id, row, task, false) and task.room then
                 task.room = task.room - 1
