@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tasklock_test_support::process::Worker;
 use tasklock_test_support::temp::TempDir;
 use tasklock_test_support::wait::eventually;
-use tasklock_test_support::{postgres, sqlite};
+use tasklock_test_support::{postgres, redis, sqlite};
 use tasklock_tests::program::command;
 
 const BOUND: Duration = Duration::from_secs(60);
@@ -278,6 +278,31 @@ fn web_app_sends_the_receipt_of_each_order_that_was_taken() {
     eventually(BOUND, || get("/orders/2") == "paid, with thanks, cleo\n");
     app.interrupt();
     ends_with(&app, 0);
+}
+
+#[tokio::test]
+async fn on_redis_keeps_late_writers_out_of_another_database() {
+    let Some(server) = redis::Server::start().await else {
+        return;
+    };
+    let folder = TempDir::new();
+    let mut story = command(example("on_redis"), folder.path());
+    let story = Worker::spawn(story.env(URL, server.url()));
+    ends_with(&story, 0);
+    let lines: Vec<String> = story.events().into_iter().map(|event| event.line).collect();
+    for line in [
+        "booked 100",
+        "booked 20",
+        "booked 3",
+        "refused: a smaller fence",
+        "in the ledger: 4123",
+    ] {
+        assert_eq!(
+            lines.iter().filter(|other| *other == line).count(),
+            1,
+            "{lines:?}"
+        );
+    }
 }
 
 #[test]
