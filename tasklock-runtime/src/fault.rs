@@ -61,15 +61,7 @@ pub(crate) fn has(_mistake: &'static str) -> bool {
     false
 }
 
-#[cfg(all(
-    not(feature = "__faults"),
-    any(
-        feature = "postgres",
-        feature = "sqlite",
-        feature = "mysql",
-        feature = "redis"
-    )
-))]
+#[cfg(all(not(feature = "__faults"), database))]
 #[inline(always)]
 pub(crate) fn statement(sql: String) -> String {
     sql

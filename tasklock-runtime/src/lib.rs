@@ -80,7 +80,7 @@ pub use crate::run::{
 };
 pub use crate::runtime::{Runtime, RuntimeBuilder, ShutdownHandle, preview, run};
 pub use crate::store::memory::Memory;
-#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
+#[cfg(sql)]
 pub use crate::store::schema::{Dialect, Names, fence_table_sql, schema_sql};
 pub use crate::store::{
     Cancelled, EnqueueTransaction, Enqueued, Job, JobState, Pausable, Pool, Retried, Triggered,

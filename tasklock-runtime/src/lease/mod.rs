@@ -125,7 +125,7 @@ pub use progress::Progress;
 pub(crate) use completing::Completing;
 pub(crate) use context::{ContextParts, ResourceParts};
 pub(crate) use deadline::Trust;
-#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
+#[cfg(sql)]
 pub(crate) use fence::sealed::Fenced;
 pub use guard::sealed::Guarded;
 #[cfg(any(test, feature = "testing"))]

@@ -18,10 +18,7 @@ mod real {
     }
 
     /// Only the SQL stores ask.
-    #[cfg_attr(
-        not(any(feature = "postgres", feature = "sqlite", feature = "mysql")),
-        allow(dead_code)
-    )]
+    #[cfg_attr(not(sql), allow(dead_code))]
     impl Unguarded {
         /// Asks the one before the COMMIT, and tells the other after it where the job ends with it.
         pub(crate) fn new(
@@ -53,11 +50,11 @@ mod real {
 }
 
 #[cfg(not(any(test, feature = "testing")))]
-#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
+#[cfg(sql)]
 pub(crate) use absent::Unguarded;
 
 #[cfg(not(any(test, feature = "testing")))]
-#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
+#[cfg(sql)]
 mod absent {
     use crate::lease::{Anchor, CommitError};
 

@@ -129,12 +129,7 @@ pub async fn connect(source: Source, options: &Options) -> Result<Arc<dyn Store>
 }
 
 #[cfg_attr(
-    not(any(
-        feature = "postgres",
-        feature = "sqlite",
-        feature = "mysql",
-        feature = "redis"
-    )),
+    not(database),
     expect(unused_variables, reason = "memory has no tables to name")
 )]
 async fn by_url(

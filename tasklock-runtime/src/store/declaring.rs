@@ -30,27 +30,12 @@ use crate::task::{Next, micros};
 /// How long a former name is known as one after somebody who serves the new one has said so.
 pub(super) const ALIAS_LASTS: Duration = Duration::from_secs(300);
 /// With less left it is said again: each worker looks once in 30 to 90 s, and may fail two times.
-#[cfg(any(
-    feature = "postgres",
-    feature = "sqlite",
-    feature = "mysql",
-    feature = "redis"
-))]
+#[cfg(database)]
 pub(super) const ALIAS_AGAIN: Duration = Duration::from_secs(270);
 /// How many jobs are renamed by a statement, and by how many statements before others get their turn.
-#[cfg(any(
-    feature = "postgres",
-    feature = "sqlite",
-    feature = "mysql",
-    feature = "redis"
-))]
+#[cfg(database)]
 pub(super) const RENAMED: i64 = 500;
-#[cfg(any(
-    feature = "postgres",
-    feature = "sqlite",
-    feature = "mysql",
-    feature = "redis"
-))]
+#[cfg(database)]
 pub(super) const RENAMINGS: usize = 20;
 
 /// How many versions are remembered: one that comes back, because the latest was no good, is not new.

@@ -104,12 +104,7 @@ impl JobState {
     }
 
     /// The state with this name.
-    #[cfg(any(
-        feature = "postgres",
-        feature = "sqlite",
-        feature = "mysql",
-        feature = "redis"
-    ))]
+    #[cfg(database)]
     pub(crate) fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == name)
     }
@@ -260,12 +255,7 @@ impl Pausable {
         }
     }
 
-    #[cfg(any(
-        feature = "postgres",
-        feature = "sqlite",
-        feature = "mysql",
-        feature = "redis"
-    ))]
+    #[cfg(database)]
     pub(crate) fn of(kind: &str, name: String) -> Option<Self> {
         match kind {
             "task" => Some(Self::Task(name)),

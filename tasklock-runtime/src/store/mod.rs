@@ -119,12 +119,12 @@
 
 #[cfg(any(feature = "postgres", feature = "redis"))]
 mod announced;
-#[cfg(any(feature = "postgres", feature = "sqlite", feature = "redis"))]
+#[cfg(database)]
 mod columns;
 mod connect;
 mod declaration;
 mod declaring;
-#[cfg(any(feature = "postgres", feature = "sqlite", feature = "redis"))]
+#[cfg(database)]
 mod forward;
 mod insertion;
 mod job;
@@ -134,15 +134,15 @@ pub mod memory;
 #[cfg(feature = "mysql")]
 mod mysql;
 mod named;
-#[cfg(any(feature = "postgres", feature = "sqlite", feature = "redis"))]
+#[cfg(database)]
 mod pauses;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
-#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
+#[cfg(sql)]
 pub mod schema;
-#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
+#[cfg(sql)]
 mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -161,12 +161,7 @@ pub use insertion::{EnqueueTransaction, Inserting};
 pub(crate) use job::timestamp;
 pub use job::{Cancelled, Due, Enqueued, Job, JobQuery, JobState, NewJob, Pausable, Retried};
 pub use named::{Acquire, Acquired, LEASES, News, PATIENCE};
-#[cfg(any(
-    feature = "postgres",
-    feature = "sqlite",
-    feature = "mysql",
-    feature = "redis"
-))]
+#[cfg(database)]
 pub(crate) use types::span;
 pub use types::{
     Claim, ClaimBatch, ClaimRequest, Finish, JobRow, Looker, Renewal, Resource, Triggered, Wanted,

@@ -317,6 +317,7 @@ SELECT COUNT(*) FROM information_schema.processlist
 WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command IN ('Query', 'Execute') AND time_ms > 300";
 
 /// A connection beside the store's.
+#[expect(clippy::enum_variant_names, reason = "the product is called so")]
 pub(crate) enum Sql {
     Sqlite(SqliteConnection),
     MySql(MySqlConnection),

@@ -88,6 +88,7 @@ struct Enqueueing<'a> {
 
 enum Transaction<'a> {
     Postgres(sqlx::Transaction<'a, sqlx::Postgres>),
+    MySql(sqlx::Transaction<'a, sqlx::MySql>),
     Sqlite(sqlx::Transaction<'a, sqlx::Sqlite>),
 }
 
@@ -98,6 +99,10 @@ impl<'a> Enqueueing<'a> {
             Database::Postgres(connection) => {
                 let mut tx = connection.begin().await.expect("the server is there");
                 (enqueue.within(&mut tx).await, Transaction::Postgres(tx))
+            }
+            Database::MySql(connection) => {
+                let mut tx = connection.begin().await.expect("the server is there");
+                (enqueue.within(&mut tx).await, Transaction::MySql(tx))
             }
             Database::Sqlite(connection) => {
                 let tx = connection.begin_with("BEGIN IMMEDIATE").await;
@@ -114,6 +119,7 @@ impl<'a> Enqueueing<'a> {
     async fn commit(self) {
         let committed = match self.transaction {
             Transaction::Postgres(tx) => tx.commit().await,
+            Transaction::MySql(tx) => tx.commit().await,
             Transaction::Sqlite(tx) => tx.commit().await,
         };
         committed.expect("nothing speaks against it");
@@ -122,6 +128,7 @@ impl<'a> Enqueueing<'a> {
     async fn roll_back(self) {
         let rolled_back = match self.transaction {
             Transaction::Postgres(tx) => tx.rollback().await,
+            Transaction::MySql(tx) => tx.rollback().await,
             Transaction::Sqlite(tx) => tx.rollback().await,
         };
         rolled_back.expect("the database is there");

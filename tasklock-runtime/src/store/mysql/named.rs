@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::json;
-use sqlx::{Connection, MySqlConnection, Row};
+use sqlx::{Connection, MySqlConnection};
 
 use super::statements::{BEGIN, Statements};
 use super::{MySqlStore, column};
@@ -143,8 +143,8 @@ impl Statements {
         let (mut there, mut missing) = (Vec::new(), Vec::new());
         for row in &rows {
             let name: String = column(row, "name")?;
-            let Some((wanted, before)) = tries.iter().find(|(wanted, _)| wanted.name == name)
-            else {
+            let found = tries.iter().find(|(wanted, _)| wanted.name == name);
+            let Some((wanted, before)) = found else {
                 continue;
             };
             let id: Option<i64> = column(row, "id")?;
@@ -194,23 +194,23 @@ impl Statements {
             .await?;
         let mut free = Vec::new();
         for row in &rows {
-            let row = (row, column::<String>(row, "name")?);
-            let (id, fence): (i64, i64) = (column(row.0, "id")?, column(row.0, "fence")?);
+            let name: String = column(row, "name")?;
+            let (id, fence): (i64, i64) = (column(row, "id")?, column(row, "fence")?);
             let before = tries
                 .iter()
-                .find(|(wanted, _)| wanted.name == row.1)
+                .find(|(wanted, _)| wanted.name == name)
                 .and_then(|(_, before)| *before);
-            let owner: Option<&str> = row.0.try_get("owner")?;
+            let owner: Option<&str> = column(row, "owner")?;
             let is_inherited = before.is_some() && owner == before.map(OwnerToken::as_str);
             let lives = beats
                 .iter()
                 .any(|(job, beat, alive)| *alive && (*job, *beat) == (id, fence));
-            let expired = column::<Option<bool>>(row.0, "expired")? == Some(true) && !lives;
-            if column::<&str>(row.0, "state")? == "ready" || expired || is_inherited {
-                let beat: Option<i64> = column(row.0, "beat")?;
+            let expired = column::<Option<bool>>(row, "expired")? == Some(true) && !lives;
+            if column::<&str>(row, "state")? == "ready" || expired || is_inherited {
+                let beat: Option<i64> = column(row, "beat")?;
                 free.push(Free {
                     id,
-                    name: row.1,
+                    name,
                     fence,
                     stray: beat.is_some_and(|beat| beat > fence),
                 });

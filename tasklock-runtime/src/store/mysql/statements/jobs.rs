@@ -1,5 +1,8 @@
 //! Jobs as an application and its operators see them.
 
+/// Which store this is, and how far apart two ids are.
+pub(super) const IDENTITY: &str = "SELECT id, @@auto_increment_increment AS step FROM {p}store";
+
 /// ?1 and ?2 task
 pub(super) const STANDING_OF: &str = "
 SELECT j.id FROM {p}job j FORCE INDEX ({p}job_standing) WHERE j.standing_of = {present} ORDER BY j.id LIMIT 1";

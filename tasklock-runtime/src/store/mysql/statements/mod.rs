@@ -14,6 +14,8 @@ use crate::fault;
 use crate::store::schema::Names;
 use crate::store::sql::Text;
 
+const NOW: &str = "SELECT {now}";
+
 /// Whatever the server's default.
 pub(super) const BEGIN: &str = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION";
 
@@ -49,7 +51,7 @@ macro_rules! statements {
 }
 
 statements! {
-    now: "SELECT {now}".to_owned(),
+    now: NOW,
     tasks: claim::TASKS,
     next_lane: claim::NEXT_LANE,
     lane_due: claim::LANE_DUE,
@@ -78,7 +80,7 @@ statements! {
     acquire: named::ACQUIRE,
     acquire_new: named::ACQUIRE_NEW,
     acquired: named::ACQUIRED,
-    next_fences: "INSERT INTO {p}lease_fence VALUES ".to_owned(),
+    next_fences: named::NEXT_FENCES,
     stand: named::STAND,
     leave: named::LEAVE,
     names_free: named::NAMES_FREE,
@@ -96,7 +98,7 @@ statements! {
     lock_parked: resources::LOCK_PARKED,
     unpark: resources::UNPARK,
     assign: resources::ASSIGN,
-    identity: "SELECT id, @@auto_increment_increment AS step FROM {p}store".to_owned(),
+    identity: jobs::IDENTITY,
     lock_starts: schedules::LOCK_STARTS,
     declared: schedules::STANDING,
     declared_locked: format!("{} FOR UPDATE", schedules::STANDING),
