@@ -42,6 +42,7 @@
 //!
 //! - `sqlite` (default): leases in a SQLite file, for one machine
 //! - `postgres`: leases in PostgreSQL
+//! - `mysql`: leases in MariaDB (10.6 or newer) and MySQL 8
 //! - `testing`: the module `tasklock_runtime::testing`, for the dev-dependencies of whoever tests handlers
 //!
 //! Foreign types in the public API: `serde`'s traits (1), `sqlx` pools and transactions (0.9),
