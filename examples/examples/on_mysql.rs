@@ -65,7 +65,7 @@ async fn sum_up(lease: LeaseContext, pool: State<MySqlPool>) -> TaskResult {
         .execute(&mut *tx)
         .await?;
     lease.commit(tx).await?; // refused if somebody else has the lease by now
-    println!("{receipts} receipts, fence {}", lease.fence());
+    println!("receipts: {receipts}, fence {}", lease.fence());
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tasklock_test_support::process::{Event, Worker};
 use tasklock_test_support::temp::TempDir;
 use tasklock_test_support::wait::eventually;
-use tasklock_test_support::{mysql, postgres, sqlite};
+use tasklock_test_support::{mysql, postgres, redis, sqlite};
 use tasklock_tests::program::command;
 
 const BOUND: Duration = Duration::from_secs(60);
@@ -291,7 +291,7 @@ async fn on_mysql_sends_the_receipt_of_its_order_and_sums_up() {
     let first = start();
     first.wait_for(BOUND, |event| event.line == "order 1 is taken");
     first.wait_for(BOUND, |event| event.line == "receipt of order 1");
-    first.wait_for(BOUND, |event| event.line.starts_with("1 receipts, fence "));
+    first.wait_for(BOUND, |event| event.line.starts_with("receipts: 1, fence "));
     first.interrupt();
     ends_with(&first, 0);
 
@@ -305,14 +305,15 @@ async fn on_mysql_sends_the_receipt_of_its_order_and_sums_up() {
     said("order 3 is taken");
     said("receipt of order 2");
     said("receipt of order 3");
-    said("3 receipts, fence ");
+    said("receipts: 3, fence ");
     for one in &both {
         one.term();
         ends_with(one, 0);
     }
     let sums = both.iter().flat_map(Worker::events);
     let mut fences: Vec<String> = sums
-        .filter_map(|event| Some(event.line.split_once(" receipts, fence ")?.1.to_owned()))
+        .filter(|event| event.line.starts_with("receipts: "))
+        .filter_map(|event| Some(event.line.split_once(", fence ")?.1.to_owned()))
         .collect();
     let all = fences.len();
     fences.sort();
@@ -326,6 +327,31 @@ async fn on_mysql_sends_the_receipt_of_its_order_and_sums_up() {
     let unset = Worker::spawn(command(example("on_mysql"), folder.path()).env_remove(URL));
     ends_with(&unset, 1);
     logged(&unset, "set TASKLOCK_DATABASE_URL to mysql://");
+}
+
+#[tokio::test]
+async fn on_redis_keeps_late_writers_out_of_another_database() {
+    let Some(server) = redis::Server::start().await else {
+        return;
+    };
+    let folder = TempDir::new();
+    let mut story = command(example("on_redis"), folder.path());
+    let story = Worker::spawn(story.env(URL, server.url()));
+    ends_with(&story, 0);
+    let lines: Vec<String> = story.events().into_iter().map(|event| event.line).collect();
+    for line in [
+        "booked 100",
+        "booked 20",
+        "booked 3",
+        "refused: a smaller fence",
+        "in the ledger: 4123",
+    ] {
+        assert_eq!(
+            lines.iter().filter(|other| *other == line).count(),
+            1,
+            "{lines:?}"
+        );
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub struct Enqueue<'a> {
     job: Result<NewJob, Error>,
 }
 
-/// Jobs of one task that are to be enqueued, all of them or none: nothing happens before `.await`, or
+/// Jobs of one task that are to be enqueued, all of them or none (on Redis: each 1,000): nothing happens before `.await`, or
 /// `.within(&mut tx).await`.
 #[must_use = "nothing is enqueued before `.await`"]
 pub struct EnqueueMany<'a> {
@@ -58,7 +58,8 @@ impl Client {
 
     /// Enqueues jobs of a task, by name; the handle's `enqueue_many` calls this. They are written in one
     /// transaction, with a statement per 1,000 of them (or per 4 MiB of payloads): all of them or none. On
-    /// SQLite, where one transaction at a time writes, tens of thousands belong into several calls.
+    /// SQLite, where one transaction at a time writes, tens of thousands belong into several calls. On Redis
+    /// each of these statements is all or none, and an error says how many jobs are written.
     pub fn enqueue_many<'a, P: Serialize>(
         &'a self,
         task: &str,

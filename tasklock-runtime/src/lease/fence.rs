@@ -118,7 +118,7 @@ pub(crate) mod sealed {
 ///   forgets fences that were registered since.
 /// - Fences of one name must come from one store: one database, table prefix and schema. Two stores with
 ///   a task of one name need two names here; and where the leases' tables are made anew, fences begin at 1 again and are all refused:
-///   delete the name's row while no holder runs, and at no other time.
+///   delete the name's row while no holder runs, and at no other time. (On Redis they go on rising, with the server's clock.)
 ///
 /// On Postgres the table is found by the connection's `search_path`, on MariaDB and MySQL in its current database: every
 /// holder needs the same one.

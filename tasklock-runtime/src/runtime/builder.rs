@@ -57,7 +57,7 @@ impl fmt::Debug for RuntimeBuilder {
 
 impl RuntimeBuilder {
     /// Where jobs and leases live: `sqlite://file.db`, `postgres://user:password@host/database`,
-    /// `mysql://user:password@host/database` (or `mariadb://…`, which is the same), or `memory:` for tests.
+    /// `mysql://user:password@host/database` (or `mariadb://…`, which is the same), `redis://host`, or `memory:` for tests.
     /// `TASKLOCK_DATABASE_URL`, then `DATABASE_URL`. Without any of them a debug build uses `sqlite://tasklock.db`; a release
     /// build refuses to start.
     pub fn database_url(mut self, url: impl Into<String>) -> Self {
@@ -88,7 +88,7 @@ impl RuntimeBuilder {
     }
 
     /// How often to look for work that was not announced; default 1 s. Where the store announces work
-    /// (Postgres by LISTEN/NOTIFY, SQLite by its change counter), it is only a safety net and happens
+    /// (Postgres by LISTEN/NOTIFY, Redis by SUBSCRIBE, SQLite by its change counter), it is only a safety net and happens
     /// ten times more rarely. MariaDB and MySQL announce nothing: there a job that another process has enqueued, or a
     /// transaction of the application's, waits for up to that long. Due times and
     /// expiring leases that the worker knows of are not polled for: it wakes for them. `TASKLOCK_POLL_INTERVAL`, such as `500ms`.

@@ -86,7 +86,8 @@
 //! **enqueue**: rows are written as they are, in statements of a thousand, all in one transaction. A unique key
 //! is one that a partial unique index has: a conflict is waited for (the other may roll back), and then answered
 //! with who has the key; if nobody has it any more, it is tried again. Keys are written in order, so that two
-//! callers do not wait for each other in a circle. **insertion** gives what is needed to do the same in the
+//! callers do not wait for each other in a circle. (Redis: a script for each thousand, which is written whole or not at
+//! all; one for all of a large call would hold up everybody.) **insertion** gives what is needed to do the same in the
 //! application's own transaction, which is told apart by the store's id.
 //!
 //! **cancel**: a waiting job ends there and then. A running one is only marked: its owner keeps the row, so that nothing

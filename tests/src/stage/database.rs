@@ -1,14 +1,17 @@
-//! A plain connection to either database, for the program's and the tests' own statements.
+//! A plain connection to any of the databases, for the program's and the tests' own statements.
 
 use std::str::FromStr;
 use std::time::Duration;
 
+use sqlx::mysql::{MySqlConnection, MySqlRow};
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Connection, Row, ValueRef};
 
 pub(super) const CLOCK_OF_POSTGRES: &str =
     "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+pub(super) const CLOCK_OF_MYSQL: &str =
+    "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
 pub(super) const CLOCK_OF_SQLITE: &str =
     "(CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000)";
 
@@ -17,6 +20,8 @@ pub(super) const CLOCK_OF_SQLITE: &str =
 pub enum Database {
     /// To Postgres.
     Postgres(PgConnection),
+    /// To MariaDB.
+    MySql(MySqlConnection),
     /// To a SQLite file.
     Sqlite(SqliteConnection),
 }
@@ -37,6 +42,8 @@ impl Database {
                 .busy_timeout(Duration::from_secs(30));
             let connection = SqliteConnection::connect_with(&options).await?;
             Ok(Self::Sqlite(connection))
+        } else if url.starts_with("mysql:") {
+            Ok(Self::MySql(MySqlConnection::connect(url).await?))
         } else {
             Ok(Self::Postgres(PgConnection::connect(url).await?))
         }
@@ -46,6 +53,7 @@ impl Database {
     pub fn clock(&self) -> &'static str {
         match self {
             Self::Postgres(_) => CLOCK_OF_POSTGRES,
+            Self::MySql(_) => CLOCK_OF_MYSQL,
             Self::Sqlite(_) => CLOCK_OF_SQLITE,
         }
     }
@@ -61,6 +69,10 @@ impl Database {
             Self::Postgres(connection) => {
                 let rows = sqlx::raw_sql(sql).fetch_all(connection).await?;
                 rows.iter().map(postgres_row).collect()
+            }
+            Self::MySql(connection) => {
+                let rows = sqlx::raw_sql(sql).fetch_all(connection).await?;
+                rows.iter().map(mysql_row).collect()
             }
             Self::Sqlite(connection) => {
                 let rows = sqlx::raw_sql(sql).fetch_all(connection).await?;
@@ -80,6 +92,16 @@ fn postgres_row(row: &PgRow) -> Result<Vec<Option<String>>, sqlx::Error> {
             }
             let text = value.as_str().map_err(sqlx::Error::Decode)?;
             Ok(Some(text.to_owned()))
+        })
+        .collect()
+}
+
+/// So does MariaDB, whatever the column.
+fn mysql_row(row: &MySqlRow) -> Result<Vec<Option<String>>, sqlx::Error> {
+    (0..row.len())
+        .map(|column| {
+            let bytes: Option<Vec<u8>> = row.try_get_unchecked(column)?;
+            Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
         })
         .collect()
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use sqlx::Connection;
+use sqlx::mysql::{MySqlPool, MySqlPoolOptions};
 use sqlx::postgres::{PgPool, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use tasklock_runtime::{CommitError, LeaseContext};
@@ -18,16 +19,22 @@ use super::watch::Run;
 
 const CONNECTIONS: u32 = 4;
 const PATIENCE: Duration = Duration::from_millis(800);
-/// Each in its turn, on Postgres and on SQLite.
+/// Each in its turn.
 const BEGIN_POSTGRES: [&str; 3] = [
     "BEGIN ISOLATION LEVEL READ COMMITTED",
     "BEGIN ISOLATION LEVEL REPEATABLE READ",
     "BEGIN ISOLATION LEVEL SERIALIZABLE",
 ];
+const BEGIN_MYSQL: [&str; 3] = [
+    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION",
+    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION",
+    "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; START TRANSACTION",
+];
 const BEGIN_SQLITE: [&str; 3] = ["BEGIN IMMEDIATE", "BEGIN IMMEDIATE", "BEGIN"];
 
 enum Pool {
     Postgres(PgPool),
+    MySql(MySqlPool),
     Sqlite(SqlitePool),
 }
 
@@ -46,6 +53,10 @@ fn pool() -> &'static Pool {
                     Box::pin(async move { Ok(usable) })
                 });
             Pool::Sqlite(pool.acquire_timeout(PATIENCE).connect_lazy_with(options))
+        } else if url.starts_with("mysql:") {
+            let pool = MySqlPoolOptions::new().max_connections(CONNECTIONS);
+            let pool = pool.acquire_timeout(PATIENCE).connect_lazy(&url);
+            Pool::MySql(pool.expect("the test's URL can be read"))
         } else {
             let pool = PgPoolOptions::new().max_connections(CONNECTIONS);
             let pool = pool.acquire_timeout(PATIENCE).connect_lazy(&url);
@@ -103,7 +114,7 @@ async fn once(lease: &LeaseContext, number: u64, complete: bool) -> Result<(), C
         .into_iter()
         .chain([(lease.job_id(), lease.fence(), None)]);
     let owner = lease.owner().as_str();
-    // The same text for both databases.
+    // The same text for two of the databases.
     let insert = "INSERT INTO effect (job, fence, owner, name) VALUES ($1, $2, $3, $4)";
     at("effect to be written");
     match pool() {
@@ -115,6 +126,24 @@ async fn once(lease: &LeaseContext, number: u64, complete: bool) -> Result<(), C
                     .bind(fence)
                     .bind(owner)
                     .bind(name);
+                insert.execute(&mut *tx).await.map_err(db)?;
+            }
+            at("effect written");
+            if complete {
+                lease.complete_in(tx).await
+            } else {
+                lease.commit(tx).await
+            }
+        }
+        Pool::MySql(pool) => {
+            let mut tx = pool.begin_with(BEGIN_MYSQL[level]).await.map_err(db)?;
+            for (job, fence, name) in effects {
+                let insert =
+                    sqlx::query("INSERT INTO effect (job, fence, owner, name) VALUES (?, ?, ?, ?)")
+                        .bind(job)
+                        .bind(fence)
+                        .bind(owner)
+                        .bind(name);
                 insert.execute(&mut *tx).await.map_err(db)?;
             }
             at("effect written");
@@ -148,6 +177,7 @@ async fn once(lease: &LeaseContext, number: u64, complete: bool) -> Result<(), C
 pub(crate) async fn hog(time: Duration) {
     match pool() {
         Pool::Postgres(pool) => hold_all(pool, time).await,
+        Pool::MySql(pool) => hold_all(pool, time).await,
         Pool::Sqlite(pool) => hold_all(pool, time).await,
     }
 }

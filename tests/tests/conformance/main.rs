@@ -6,6 +6,20 @@
 //!
 //! `postgres_elsewhere` is a Postgres whose settings must not matter: serializable by default,
 //! another time zone and date style, and a clock that is an hour ahead of the workers'.
+//!
+//! What does nothing on Redis, and why:
+//!
+//! - `guard`, `complete`, `within`, but for their refusals, and `resources::a_guard_holds_both`: no SQL transaction can be part
+//!   of Redis
+//! - `fence`: it is about a SQL database, whatever holds the leases; `redis::failover` shows fences of Redis there
+//! - `locks`, `named::who_takes_a_place_looks_at_the_name_again`, `unique::opposite_orders_do_not_wait_in_a_circle`: scripts run
+//!   one at a time, so nothing is locked, or happens between a look and a write
+//! - `plans`: there are none; `redis::backlog` counts the server's commands instead
+//! - `upgrade`: it has one version of its keys; `prune::renewals_of_what_is_over_go_too`: it has no side rows
+//! - `odd_rows`, `progress::odd_numbers_break_nothing`, `prune::nothing_that_waits_or_runs`,
+//!   `resources::an_odd_parked_row_holds_up_nobody`, the edits in `declare::a_row_beside_its_new_name_goes`: they edit rows by SQL;
+//!   `redis::odd` edits those of Redis
+//! - `enqueue::all_of_a_call_or_none`: each thousand of a call is; see there
 
 mod keys;
 mod steps;

@@ -43,7 +43,7 @@ pub(crate) struct Entry {
     /// The expiry that was granted.
     pub(crate) until: i64,
     pub(crate) at: i64,
-    /// The transaction; zero where the database does not number them.
+    /// The transaction, or its connection; zero where the database numbers neither.
     pub(crate) tx: i64,
     pub(crate) row: Row,
 }
@@ -196,7 +196,62 @@ const SQLITE: &[&str] = &[
      END",
 ];
 
-/// The values of all columns but the first, for SQLite: whose fence and owner, and what was before.
+/// Each `WHEN` is an `IF` here. An effect is logged where it is written. Transactions have no numbers that can be read; those of one
+/// connection come one after the other, and the application has others than the store.
+const MYSQL: &[&str] = &[
+    "CREATE TABLE effect (job bigint, fence bigint, owner text, name text)",
+    "CREATE TABLE booking (number bigint)",
+    "CREATE TABLE audit (seq bigint AUTO_INCREMENT PRIMARY KEY, op text, job bigint, fence bigint,
+        owner text, until bigint, was text, state text, outcome text, attempt bigint, crashes bigint,
+        task text, unique_key text, payload text, resource text, at bigint, tx bigint DEFAULT (CONNECTION_ID()))",
+    "CREATE TRIGGER audit_enter AFTER INSERT ON tasklock_job FOR EACH ROW
+     BEGIN
+        IF new.state <> 'running' THEN
+            INSERT INTO audit ({columns}, at) VALUES ('enter', {new}, {now});
+        ELSE
+            INSERT INTO audit ({columns}, at) VALUES ('acquire', {first}, {now});
+        END IF;
+     END",
+    "CREATE TRIGGER audit_update AFTER UPDATE ON tasklock_job FOR EACH ROW
+     BEGIN
+        IF new.state = 'running' AND (old.state <> 'running' OR old.fence <> new.fence) THEN
+            INSERT INTO audit ({columns}, at) VALUES ('acquire', {changed}, {now});
+        ELSEIF old.state = 'running' AND new.state <> 'running' THEN
+            INSERT INTO audit ({columns}, at) VALUES (
+                CASE WHEN new.finished_at <=> old.finished_at THEN 'release' ELSE 'finish' END,
+                {ended}, {now});
+        ELSEIF old.state = 'running' AND old.cancelled_at IS NULL AND new.cancelled_at IS NOT NULL THEN
+            INSERT INTO audit ({columns}, at) VALUES ('mark', {changed}, {now});
+        ELSEIF old.state <> new.state THEN
+            INSERT INTO audit ({columns}, at) VALUES (
+                CASE WHEN old.state = 'ready' AND new.state = 'cancelled' THEN 'cancel'
+                    WHEN old.state <> 'ready' AND new.state = 'ready' THEN 'retry' ELSE 'odd' END,
+                {changed}, {now});
+        END IF;
+     END",
+    "CREATE TRIGGER audit_delete AFTER DELETE ON tasklock_job FOR EACH ROW
+     BEGIN
+        INSERT INTO audit ({columns}, at) VALUES (
+            CASE old.state WHEN 'running' THEN 'finish' ELSE 'delete' END, {old}, {now});
+     END",
+    "CREATE TRIGGER audit_beat AFTER INSERT ON tasklock_heartbeat FOR EACH ROW
+     BEGIN
+        INSERT INTO audit (op, job, fence, until, at)
+        VALUES ('renew', new.job_id, new.fence, new.lock_until, {now});
+     END",
+    "CREATE TRIGGER audit_beat_again AFTER UPDATE ON tasklock_heartbeat FOR EACH ROW
+     BEGIN
+        INSERT INTO audit (op, job, fence, until, at)
+        VALUES ('renew', new.job_id, new.fence, new.lock_until, {now});
+     END",
+    "CREATE TRIGGER audit_effect AFTER INSERT ON effect FOR EACH ROW
+     BEGIN
+        INSERT INTO audit (op, job, fence, owner, resource, at)
+        VALUES ('effect', new.job, new.fence, new.owner, new.name, {now});
+     END",
+];
+
+/// The values of all columns but the first, for SQLite and MariaDB: whose fence and owner, and what was before.
 fn values(row: &str, held: &str, was: &str, state: &str, until: &str) -> String {
     format!(
         "{row}.id, {held}.fence, {held}.lock_owner, {until}, {was}, {state}, {row}.last_outcome, \
@@ -207,7 +262,11 @@ fn values(row: &str, held: &str, was: &str, state: &str, until: &str) -> String 
 
 /// Watches the runtime's tables, which are there, from now on.
 pub(crate) async fn install(place: &Place) {
-    let statements = if place.is_sqlite() { SQLITE } else { POSTGRES };
+    let statements = match place.name() {
+        "sqlite" => SQLITE,
+        "mysql" => MYSQL,
+        _ => POSTGRES,
+    };
     for statement in statements {
         let statement = statement
             .replace("{columns}", COLUMNS)

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use sqlx::mysql::MySqlConnection;
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection, Transaction};
@@ -9,7 +10,7 @@ use tasklock_runtime::{Client, EnqueueTransaction, Enqueued};
 
 use crate::clerk::{Order, PATIENCE};
 
-/// How it begins on Postgres.
+/// How it begins on Postgres; on MariaDB in other words.
 pub(crate) const BEGIN: [&str; 3] = [
     "BEGIN ISOLATION LEVEL READ COMMITTED",
     "BEGIN ISOLATION LEVEL REPEATABLE READ",
@@ -30,6 +31,14 @@ pub(crate) async fn in_transaction(
             .busy_timeout(PATIENCE);
         let mut connection = SqliteConnection::connect_with(&options).await.ok()?;
         let mut tx = connection.begin_with("BEGIN IMMEDIATE").await.ok()?;
+        let answers = insert(client, &mut tx, order).await?;
+        book(&mut *tx, order).await?;
+        end(tx, commits).await.map(|()| answers)
+    } else if url.starts_with("mysql:") {
+        let mut connection = MySqlConnection::connect(url).await.ok()?;
+        let level = begin.trim_start_matches("BEGIN");
+        let begin = AssertSqlSafe(format!("SET TRANSACTION{level}; START TRANSACTION"));
+        let mut tx = connection.begin_with(begin).await.ok()?;
         let answers = insert(client, &mut tx, order).await?;
         book(&mut *tx, order).await?;
         end(tx, commits).await.map(|()| answers)

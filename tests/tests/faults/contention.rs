@@ -10,20 +10,38 @@ use crate::database::Database;
 use crate::draw::Draw;
 
 scenarios! {
-    deadlocks_and_serialization_failures on sqlite postgres => Never;
+    deadlocks_and_serialization_failures on sqlite mysql postgres => Never;
     asked_to_stop_during_everything on sqlite postgres => Any;
 }
 
 /// An operator's transactions that lock rows in the wrong order, and long.
-pub(crate) async fn sabotage(database: &mut Database, draw: &mut Draw, sqlite: bool) {
+pub(crate) async fn sabotage(database: &mut Database, draw: &mut Draw) {
     let hold = Duration::from_millis(draw.below(200));
-    let statements: &[&str] = if sqlite {
-        &[
+    let kind = draw.below(3);
+    let statements: &[&str] = match database {
+        Database::Sqlite(_) => &[
             "BEGIN IMMEDIATE",
             "UPDATE tasklock_job SET lock_worker = lock_worker",
-        ]
-    } else {
-        match draw.below(3) {
+        ],
+        Database::MySql(_) => match kind {
+            0 => &[
+                "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION",
+                "SELECT id FROM tasklock_job WHERE id % 2 = 0 FOR UPDATE",
+                "SELECT job_id FROM tasklock_heartbeat FOR UPDATE",
+                "SELECT id FROM tasklock_job ORDER BY id DESC FOR UPDATE",
+            ],
+            1 => &[
+                "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; START TRANSACTION",
+                "SELECT * FROM tasklock_job",
+                "UPDATE tasklock_job SET lock_worker = lock_worker WHERE id % 3 = 0",
+            ],
+            _ => &[
+                "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION",
+                "SELECT job_id FROM tasklock_heartbeat ORDER BY job_id DESC FOR UPDATE",
+                "SELECT id FROM tasklock_job ORDER BY id DESC LOCK IN SHARE MODE",
+            ],
+        },
+        Database::Postgres(_) => match kind {
             0 => &[
                 "BEGIN",
                 "SELECT FROM tasklock_job WHERE id % 2 = 0 FOR UPDATE",
@@ -40,7 +58,7 @@ pub(crate) async fn sabotage(database: &mut Database, draw: &mut Draw, sqlite: b
                 "SELECT FROM tasklock_heartbeat ORDER BY job_id DESC FOR UPDATE",
                 "SELECT FROM tasklock_job ORDER BY id DESC FOR SHARE",
             ],
-        }
+        },
     };
     for statement in statements {
         // It may be the victim itself.
@@ -57,22 +75,22 @@ const DEADLOCKS: &str = "SELECT deadlocks FROM pg_stat_database WHERE datname = 
 
 async fn deadlocks_and_serialization_failures(arena: &mut Arena) {
     arena.fleet(3, TASKS);
-    let sqlite = arena.place.is_sqlite();
+    let counted = !arena.place.is_sqlite() && !arena.place.is_mysql();
     let seed = Draw::seed();
     let saboteurs = (0..2).map(|number| {
         let place = &arena.place;
         async move {
             let mut draw = Draw::new(seed + number);
             let mut database = place.connect().await;
-            if !sqlite {
+            if counted {
                 let _ = database.run("SET deadlock_timeout = '50ms'").await;
             }
             for round in 0..ROUNDS {
                 // As long as it takes until the server has seen one.
-                if round >= 25 && (sqlite || place.number(DEADLOCKS).await > 0) {
+                if round >= 25 && (!counted || place.number(DEADLOCKS).await > 0) {
                     break;
                 }
-                sabotage(&mut database, &mut draw, sqlite).await;
+                sabotage(&mut database, &mut draw).await;
                 tokio::time::sleep(Duration::from_millis(draw.below(60))).await;
             }
         }
@@ -83,7 +101,7 @@ async fn deadlocks_and_serialization_failures(arena: &mut Arena) {
     drop(saboteurs);
     arena.bitten += 50;
     assert!(
-        sqlite || arena.place.number(DEADLOCKS).await > 0,
+        !counted || arena.place.number(DEADLOCKS).await > 0,
         "there was no deadlock"
     );
 }

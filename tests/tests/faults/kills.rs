@@ -7,7 +7,7 @@ use tasklock_test_support::process::boottime;
 use crate::arena::{Arena, TASKS, say};
 
 scenarios! {
-    killed_at_each_step on sqlite postgres => Never;
+    killed_at_each_step on sqlite mysql postgres => Never;
     killed_twenty_times on sqlite postgres => Never;
 }
 

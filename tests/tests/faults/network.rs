@@ -9,7 +9,7 @@ use crate::arena::{Arena, TASKS};
 scenarios! {
     delayed on postgres => Never;
     held_up_past_the_ttl on postgres => Never;
-    replies_are_lost on postgres => Never;
+    replies_are_lost on mysql postgres => Never;
     requests_are_lost on postgres => Never;
     reset on postgres => Never;
     cut_after_some_bytes on postgres => Never;
@@ -17,7 +17,7 @@ scenarios! {
     accepted_and_never_answered on postgres => Never;
     refused_then_never_answered on postgres => Never;
     suddenly_far_away on postgres => Never;
-    a_commits_reply_is_lost on postgres => Never;
+    a_commits_reply_is_lost on mysql postgres => Never;
 }
 
 const ROUNDS: usize = 6;

@@ -12,8 +12,8 @@ use crate::arena::{Arena, STANDING, TASKS, say};
 use crate::database::Database;
 
 scenarios! {
-    away_for_less_than_the_bound on sqlite postgres_server => Never;
-    away_for_longer on sqlite postgres_server => Never;
+    away_for_less_than_the_bound on sqlite mysql_server postgres_server => Never;
+    away_for_longer on sqlite mysql_server postgres_server => Never;
     frozen_for_longer on postgres_server => Never;
     read_only on postgres_server => Never;
     disk_full on sqlite postgres => Never;

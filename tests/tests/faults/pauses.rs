@@ -8,10 +8,10 @@ use crate::arena::{Arena, TASKS, say};
 use crate::kills::STEPS;
 
 scenarios! {
-    stopped_twenty_times on sqlite postgres => Overlaps;
-    stopped_at_each_step on sqlite postgres => Overlaps;
+    stopped_twenty_times on sqlite mysql postgres => Overlaps;
+    stopped_at_each_step on sqlite mysql postgres => Overlaps;
     stopped_shortly on sqlite postgres => Any;
-    stopped_in_a_guarded_transaction on postgres => Any;
+    stopped_in_a_guarded_transaction on mysql postgres => Any;
     stopped_in_a_guarded_transaction_of_the_file on sqlite => Any;
 }
 

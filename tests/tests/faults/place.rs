@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use tasklock_runtime::store::{Options, Source, connect};
-use tasklock_test_support::postgres::Server;
+use tasklock_test_support::server::{Server, Stop};
 use tasklock_test_support::wait::{eventually_async, try_eventually_async};
-use tasklock_test_support::{postgres, sqlite};
+use tasklock_test_support::{mysql, postgres, sqlite};
 
 use super::BOUND;
 use crate::database::{Database, Rows};
@@ -20,8 +20,50 @@ enum Kind {
     Postgres {
         database: postgres::Database,
         /// Where the scenario may do with the whole server as it likes.
-        server: Option<Server>,
+        server: Option<postgres::Server>,
     },
+    MySql {
+        database: mysql::Database,
+        server: Option<mysql::Server>,
+    },
+}
+
+/// A server that the scenario may do with as it likes.
+#[derive(Clone, Copy)]
+pub(crate) enum AnyServer<'a> {
+    Postgres(&'a Server<sqlx::Postgres>),
+    MySql(&'a Server<sqlx::MySql>),
+}
+
+macro_rules! on_any {
+    ($server:expr, $verb:ident $(, $how:expr)?) => {
+        match $server {
+            Self::Postgres(server) => server.$verb($($how)?).await,
+            Self::MySql(server) => server.$verb($($how)?).await,
+        }
+    };
+}
+
+impl AnyServer<'_> {
+    pub(crate) async fn stop(self, how: Stop) {
+        on_any!(self, stop, how);
+    }
+
+    pub(crate) async fn start_again(self) {
+        on_any!(self, start_again);
+    }
+
+    pub(crate) async fn restart(self, how: Stop) {
+        on_any!(self, restart, how);
+    }
+
+    pub(crate) async fn pause(self) {
+        on_any!(self, pause);
+    }
+
+    pub(crate) async fn resume(self) {
+        on_any!(self, resume);
+    }
 }
 
 impl Place {
@@ -38,10 +80,25 @@ impl Place {
 
     /// On a server of its own.
     pub(crate) async fn postgres_server() -> Option<Self> {
-        let server = Server::start().await?;
+        let server = postgres::Server::start().await?;
         let database = server.database().await;
         let server = Some(server);
         Self::with(Kind::Postgres { database, server }).await
+    }
+
+    /// MariaDB.
+    pub(crate) async fn mysql() -> Option<Self> {
+        let database = mysql::database().await?;
+        let server = None;
+        Self::with(Kind::MySql { database, server }).await
+    }
+
+    /// On a server of its own.
+    pub(crate) async fn mysql_server() -> Option<Self> {
+        let server = mysql::Server::start().await?;
+        let database = server.database().await;
+        let server = Some(server);
+        Self::with(Kind::MySql { database, server }).await
     }
 
     async fn with(kind: Kind) -> Option<Self> {
@@ -62,11 +119,15 @@ impl Place {
         matches!(self.kind, Kind::Sqlite(_))
     }
 
+    pub(crate) fn is_mysql(&self) -> bool {
+        matches!(self.kind, Kind::MySql { .. })
+    }
+
     pub(crate) fn name(&self) -> &'static str {
-        if self.is_sqlite() {
-            "sqlite"
-        } else {
-            "postgres"
+        match self.kind {
+            Kind::Sqlite(_) => "sqlite",
+            Kind::MySql { .. } => "mysql",
+            Kind::Postgres { .. } => "postgres",
         }
     }
 
@@ -74,13 +135,15 @@ impl Place {
         match &self.kind {
             Kind::Sqlite(file) => file.url(),
             Kind::Postgres { database, .. } => database.url().to_owned(),
+            Kind::MySql { database, .. } => database.url().to_owned(),
         }
     }
 
     /// The server, if the scenario has one of its own.
-    pub(crate) fn server(&self) -> Option<&Server> {
+    pub(crate) fn server(&self) -> Option<AnyServer<'_>> {
         match &self.kind {
-            Kind::Postgres { server, .. } => server.as_ref(),
+            Kind::Postgres { server, .. } => server.as_ref().map(AnyServer::Postgres),
+            Kind::MySql { server, .. } => server.as_ref().map(AnyServer::MySql),
             Kind::Sqlite(_) => None,
         }
     }

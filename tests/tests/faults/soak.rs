@@ -44,6 +44,15 @@ fn postgres() {
     });
 }
 
+#[test]
+fn mysql() {
+    run(async {
+        if let Some(place) = Place::mysql_server().await {
+            soak(place).await;
+        }
+    });
+}
+
 /// What can be done to one worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fault {
@@ -288,7 +297,7 @@ async fn store_faults(place: &Place, mut draw: Draw, until: Duration) -> Counts 
                 "file locked"
             }
             _ => {
-                sabotage(&mut database, &mut draw, place.is_sqlite()).await;
+                sabotage(&mut database, &mut draw).await;
                 "rows locked"
             }
         };

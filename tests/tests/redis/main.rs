@@ -6,6 +6,7 @@ mod backlog;
 mod failover;
 mod flush;
 mod lost;
+mod odd;
 mod prefixes;
 mod refused;
 mod steps;

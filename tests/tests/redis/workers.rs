@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use tasklock_runtime::{LeaseKey, OwnerToken};
+use tasklock_runtime::store::{JobQuery, NewJob};
+use tasklock_runtime::{JobState, LeaseKey, OwnerToken};
 use tasklock_test_support::process::{Worker, boottime};
 use tasklock_test_support::redis::{Server, Stop};
+use tasklock_test_support::wait::eventually_async;
 use tasklock_tests::stage::{next_start, number, ready, start_of, worker};
 
-use crate::steps::{BOUND, done, open, renewal};
+use crate::steps::{BOUND, done, job, open, renewal, store};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_main_job_worker");
+const JOBS_PROGRAM: &str = env!("CARGO_BIN_EXE_jobs_worker");
 /// Of the task `hold`.
 const TTL: Duration = Duration::from_secs(2);
 /// The default.
@@ -152,4 +155,60 @@ async fn a_clean_stop_gives_back_at_once() {
     let took = taken.boottime().expect("it tells") - stopped;
     println!("{took:?} from SIGTERM to the next start");
     assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+/// Every job ends, as often as it was started, whoever is killed meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_job_ends_while_workers_are_killed() {
+    const JOBS: usize = 1_500;
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let store = store(server.url()).await;
+    let numbered = |number: usize| NewJob {
+        payload: Some(number.to_string()),
+        ..job("ranked")
+    };
+    let jobs: Vec<NewJob> = (0..JOBS).map(numbered).collect();
+    let ids = store.enqueue(&jobs).await.expect("it answers");
+    let start = || {
+        worker(
+            JOBS_PROGRAM,
+            server.url(),
+            "ranked",
+            &[("WORKER_BARE", "1")],
+        )
+    };
+    let mut workers = [start(), start()];
+    for round in 0..6 {
+        let victim = &mut workers[round % 2];
+        ready(victim);
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        victim.kill();
+        *victim = start();
+    }
+    let open = JobQuery {
+        task: None,
+        states: vec![JobState::Ready, JobState::Running],
+        before: i64::MAX,
+        limit: 1,
+    };
+    let ended = async || {
+        let open = store.jobs(&open).await.expect("it answers");
+        open.is_empty().then_some(())
+    };
+    eventually_async(BOUND, ended).await;
+    let mut crashes = 0;
+    for id in &ids {
+        let job = store.job(id.id()).await.expect("it answers");
+        let job = job.expect("it is kept for a day");
+        assert_eq!(
+            (job.state, job.attempt),
+            (JobState::Done, job.crashes + 1),
+            "{job:?}"
+        );
+        crashes += job.crashes;
+    }
+    println!("{JOBS} jobs have ended, {crashes} runs were cut off");
+    assert!(crashes > 0, "no kill has hit a run");
 }

@@ -135,9 +135,26 @@ impl<'a> Retry<'a> {
         self
     }
 
-    pub(super) async fn after(&mut self, error: RedisError) -> Result<(), StoreError> {
-        let error = store_error(self.store, self.call, &error);
+    pub(super) async fn after(&mut self, error: impl Failure) -> Result<(), StoreError> {
+        let error = error.into_store_error(self.store, self.call);
         self.pauses.after(error).await
+    }
+}
+
+/// Why a try has failed.
+pub(super) trait Failure {
+    fn into_store_error(self, store: &str, call: &'static str) -> StoreError;
+}
+
+impl Failure for RedisError {
+    fn into_store_error(self, store: &str, call: &'static str) -> StoreError {
+        store_error(store, call, &self)
+    }
+}
+
+impl Failure for StoreError {
+    fn into_store_error(self, _: &str, _: &'static str) -> StoreError {
+        self
     }
 }
 

@@ -5,36 +5,66 @@ use redis::RedisResult;
 use super::RedisStore;
 use super::answer::{list, maybe_number, number, several, text, texts};
 use super::args::Args;
+use super::error::{Retry, store_error};
 use super::rows::Fields;
+use crate::error::{StoreError, StoreErrorKind};
+use crate::store::pauses::again;
 use crate::store::{Cancelled, Enqueued, Job, JobQuery, LEASES, NewJob, Pausable, Retried};
 
 /// The most jobs that one script writes, and the most bytes of their payloads (one job may have more): nobody else is served
 /// meanwhile.
 const WRITE_MOST: usize = 1_000;
 const WRITE_BYTES: usize = 4 << 20;
+const ENQUEUE: &str = "enqueue";
 /// How many jobs a script looks at, for one that is asked for.
 const LOOK: usize = 1_000;
 /// How many a script deletes.
 const PRUNE_MOST: usize = 500;
 
 impl RedisStore {
-    /// In parts: each of them is written whole or not at all.
-    pub(super) async fn enqueue_once(&self, jobs: &[NewJob]) -> RedisResult<Vec<Enqueued>> {
+    /// In parts: each of them is written whole or not at all. Once the first one is written, the call is not tried again: the
+    /// others are.
+    pub(super) async fn enqueue_once(&self, jobs: &[NewJob]) -> Result<Vec<Enqueued>, StoreError> {
         let mut enqueued = Vec::with_capacity(jobs.len());
         while enqueued.len() < jobs.len() {
             let part = part(&jobs[enqueued.len()..]);
-            let args = part.iter().fold(Args::default(), Args::job);
-            let written = list(self.run(&self.scripts.enqueue, args).await?)?;
-            for job in written {
-                let [id, is_new] = several(job)?;
-                let id = number(&id)?;
-                enqueued.push(match number(&is_new)? {
-                    1 => Enqueued::New(id),
-                    _ => Enqueued::Existing(id),
-                });
+            if enqueued.is_empty() {
+                let written = self.write(part).await;
+                enqueued = written.map_err(|error| store_error(&self.name, ENQUEUE, &error))?;
+                continue;
             }
+            let retry = Retry::new(&self.name, ENQUEUE);
+            let written = async { again!(retry, self.write(part)) };
+            let written = written.await.map_err(|error| StoreError {
+                kind: match error.kind {
+                    StoreErrorKind::Busy => StoreErrorKind::Unavailable,
+                    kind => kind,
+                },
+                message: format!(
+                    "{} of {} jobs are written, for more than {WRITE_MOST} go in parts: {}",
+                    enqueued.len(),
+                    jobs.len(),
+                    error.message
+                ),
+                ..error
+            });
+            enqueued.extend(written?);
         }
         Ok(enqueued)
+    }
+
+    async fn write(&self, jobs: &[NewJob]) -> RedisResult<Vec<Enqueued>> {
+        let args = jobs.iter().fold(Args::default(), Args::job);
+        let written = list(self.run(&self.scripts.enqueue, args).await?)?;
+        let enqueued = |job| {
+            let [id, is_new] = several(job)?;
+            let id = number(&id)?;
+            Ok(match number(&is_new)? {
+                1 => Enqueued::New(id),
+                _ => Enqueued::Existing(id),
+            })
+        };
+        written.into_iter().map(enqueued).collect()
     }
 
     pub(super) async fn prune_once(&self, most: usize) -> RedisResult<usize> {

@@ -51,7 +51,9 @@
 //!
 //! After a restart without persistence every row is gone. A renewal answers without the id, the row that is then read is not there:
 //! the lease is lost, the holder is told, its end is not written and answers so. Standing jobs come back by **tend**, which every worker
-//! calls when it finds that nothing will ever happen. Jobs that were enqueued do not come back. No verb asks for the
+//! calls when it finds that nothing will ever happen, and fall due a ttl later, when runs of before have lost their leases. Jobs that were
+//! enqueued do not come back. A name is free at once: nobody can know who had it, and until when, so its holder works beside the next one
+//! until its next heartbeat. No verb asks for the
 //! `store` key: running workers go on, and **tend** writes it again with a new id, for nothing but a start asks what it says. A start
 //! without `migrate` is refused as long as it is missing.
 //!

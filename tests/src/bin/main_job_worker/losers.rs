@@ -40,6 +40,7 @@ async fn exit_completed(lease: LeaseContext) -> TaskResult {
     say("start", &lease, nothing());
     match Database::connect(&url()).await? {
         Database::Postgres(mut connection) => lease.complete_in(connection.begin().await?).await?,
+        Database::MySql(mut connection) => lease.complete_in(connection.begin().await?).await?,
         Database::Sqlite(mut connection) => {
             let tx = connection.begin_with("BEGIN IMMEDIATE").await?;
             lease.complete_in(tx).await?;

@@ -18,6 +18,12 @@ local function text(number)
     return string.format('%.0f', number)
 end
 
+-- What is no number counts as zero: somebody may have edited it.
+local function number(value)
+    local found = tonumber(value or 0) or 0
+    return found == found and found or 0
+end
+
 -- What was given, if anything was: the sign before a text says so.
 local function given(argument)
     if argument ~= '' then
@@ -45,7 +51,7 @@ end
 -- The first of so many new ids. They never come twice, not even on a server that has lost its data.
 local function new_ids(count)
     begin()
-    local first = math.max(now, tonumber(call('HGET', LAST_KEY, 'id') or 0) + 1)
+    local first = math.max(now, number(call('HGET', LAST_KEY, 'id')) + 1)
     call('HSET', LAST_KEY, 'id', text(first + count - 1))
     return first
 end
@@ -59,7 +65,8 @@ local function read(id)
     for i = 1, #flat, 2 do
         row[flat[i]] = flat[i + 1]
     end
-    return row
+    -- What has no task is no row, whoever wrote it.
+    return row.task and row or nil
 end
 
 local function copy(row)
@@ -130,7 +137,13 @@ local function keys_hash(row)
     end
 end
 
+-- From the place in one set to that in another; what is no number has none. Somebody may have edited the row, and an error here
+-- would be the end of the whole call, again and again.
 local function move(id, from, was, to, is)
+    local score = tonumber(is)
+    if not score or score ~= score or math.abs(score) == math.huge then
+        to = nil
+    end
     if from == to and was == is then
         return
     end

@@ -7,8 +7,8 @@ local token, worker, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local suspects, sweeps, hurries, saying = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6] == '1', ARGV[7]
 -- What one script may put aside: the rest waits for the next one.
 local PARK_MOST = 1000
--- How many expired rows of a task are looked at, if all of them are suspects.
-local EXPIRED_MOST = 1000
+-- How many expired rows are looked at, of a task and of all, if all of them are suspects.
+local EXPIRED_MOST, EXPIRED_MOST_OF_ALL = 1000, 10000
 
 local paused = {}
 for _, what in ipairs(call('SMEMBERS', base .. ':paused')) do
@@ -88,9 +88,10 @@ end
 
 local function take_expired()
     local expired = {}
+    local most = math.min(math.max(math.floor(EXPIRED_MOST_OF_ALL / math.max(#tasks, 1)), 20), EXPIRED_MOST)
     for _, task in ipairs(tasks) do
         local set = base .. ':running:' .. task.name
-        local found = call('ZRANGEBYSCORE', set, '-inf', '(' .. text(now), 'WITHSCORES', 'LIMIT', 0, EXPIRED_MOST)
+        local found = call('ZRANGEBYSCORE', set, '-inf', '(' .. text(now), 'WITHSCORES', 'LIMIT', 0, most)
         for i = 1, #found, 2 do
             expired[#expired + 1] = { rank = tonumber(found[i + 1]), id = found[i], task = task, set = set }
         end
@@ -102,7 +103,7 @@ local function take_expired()
         end
         local row = read(one.id)
         local is_suspect = row and count(row, 'crashes') >= one.task.suspect
-        if not row or row.state ~= 'running' then
+        if not row or row.state ~= 'running' or is_spent(row) then
             call('ZREM', one.set, one.id)
         elseif not is_suspect or suspects > 0 then
             if is_suspect then
@@ -113,50 +114,89 @@ local function take_expired()
     end
 end
 
--- The first due rows of each priority of each task that has room.
-local function find_due(most)
-    local due = {}
+-- The next due rows of a lane, a page of them: those of the page before are due no more.
+local function fill(lane, page)
+    lane.found = call('ZRANGEBYSCORE', lane.set, '-inf', text(now), 'WITHSCORES', 'LIMIT', 0, page)
+    lane.is_last = #lane.found < 2 * page
+    lane.at = -1
+end
+
+local function advance(lane, page)
+    lane.at = lane.at + 2
+    if lane.at > #lane.found and not lane.is_last then
+        fill(lane, page)
+        lane.at = 1
+    end
+    lane.id = lane.found[lane.at]
+    lane.rank = lane.id and tonumber(lane.found[lane.at + 1]) - lane.priority * SECOND
+    return lane.id ~= nil
+end
+
+-- The lane whose first row comes first is at the top.
+local function sift(heap, at)
+    local lane = heap[at]
+    while true do
+        local child = 2 * at
+        if child < #heap and by_rank(heap[child + 1], heap[child]) then
+            child = child + 1
+        end
+        if child > #heap or not by_rank(heap[child], lane) then
+            break
+        end
+        heap[at] = heap[child]
+        at = child
+    end
+    heap[at] = lane
+end
+
+-- A lane for each priority of each task: no more of them is read than is taken, and a page of each.
+local function lanes()
+    local all = {}
     for _, task in ipairs(tasks) do
         if task.room ~= 0 then
             for _, priority in ipairs(call('SMEMBERS', base .. ':lanes:' .. task.name)) do
                 local set = base .. ':due:' .. priority .. ':' .. task.name
-                local found = call('ZRANGEBYSCORE', set, '-inf', text(now), 'WITHSCORES', 'LIMIT', 0, most)
-                for i = 1, #found, 2 do
-                    local rank = tonumber(found[i + 1]) - tonumber(priority) * SECOND
-                    due[#due + 1] = { rank = rank, id = found[i], task = task, set = set }
-                end
+                all[#all + 1] = { task = task, priority = tonumber(priority) or 0, set = set }
             end
         end
     end
-    table.sort(due, by_rank)
-    return due
+    local page = math.min(limit - #claims, math.ceil(limit / math.max(#all, 1)) + 1)
+    local heap = {}
+    for _, lane in ipairs(all) do
+        fill(lane, page)
+        if advance(lane, page) then
+            heap[#heap + 1] = lane
+        end
+    end
+    for at = math.floor(#heap / 2), 1, -1 do
+        sift(heap, at)
+    end
+    return heap, page
 end
 
 local function take_due()
-    local most = limit
-    while #claims < limit and parked < PARK_MOST do
-        local due, again = find_due(most), false
-        for _, one in ipairs(due) do
-            if #claims == limit or parked >= PARK_MOST then
-                return
-            end
-            if one.task.room ~= 0 then
-                local row = read(one.id)
-                if not row or row.state ~= 'ready' then
-                    call('ZREM', one.set, one.id)
-                    again = true
-                elseif not take(one.id, row, one.task, false) then
-                    again = true
-                elseif one.task.room then
-                    one.task.room = one.task.room - 1
-                end
+    if #claims == limit then
+        return
+    end
+    local heap, page = lanes()
+    while #heap > 0 and #claims < limit and parked < PARK_MOST do
+        local lane = heap[1]
+        local task = lane.task
+        if task.room ~= 0 then
+            local row = read(lane.id)
+            if not row or row.state ~= 'ready' or is_spent(row) then
+                call('ZREM', lane.set, lane.id)
+            elseif take(lane.id, row, task, false) and task.room then
+                task.room = task.room - 1
             end
         end
-        if not again then
-            return
+        if task.room == 0 or not advance(lane, page) then
+            heap[1] = heap[#heap]
+            heap[#heap] = nil
         end
-        -- Others may stand behind those that were put aside, and many of them for the same reason.
-        most = math.max(limit, 100)
+        if #heap > 1 then
+            sift(heap, 1)
+        end
     end
 end
 

@@ -14,8 +14,8 @@ local function changed_slot(row, told_at, told_in)
     if row.next_at == told_at and row.next_in == told_in or not (row.next_at or row.next_in) then
         return false
     end
-    local next_at, next_in = tonumber(row.next_at), tonumber(row.next_in)
-    if next_at and row.slot_at and next_at <= tonumber(row.slot_at) then
+    local next_at, next_in, slot = tonumber(row.next_at), tonumber(row.next_in), tonumber(row.slot_at)
+    if not (next_at or next_in) or next_at and slot and next_at <= slot then
         return false
     end
     if next_in and next_in < 0 then

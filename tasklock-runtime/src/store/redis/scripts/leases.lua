@@ -1,7 +1,20 @@
 -- What happens to rows that are held, and to names: whoever waits for them, and jobs that are parked for them.
 
 local function count(row, field)
-    return tonumber(row[field] or 0)
+    return number(row[field])
+end
+
+-- Lua counts exactly up to here: a greater fence might be given out twice, and its row is left alone.
+local LAST_FENCE = 2 ^ 53 - 2
+
+local function is_spent(row)
+    return count(row, 'fence') > LAST_FENCE
+end
+
+-- Whether a row that waits is due, or waits for its resource.
+local function is_queued(row)
+    local due = tonumber(row.due_at)
+    return row.parked_rank or due and due <= now
 end
 
 local function to_cancel(row)
@@ -174,6 +187,9 @@ local function acquire(name, owner, worker, ttl, ticket, before)
             free(name)
         end
     end
+    if row and is_spent(row) then
+        return nil, 0
+    end
     if till then
         if ticket then
             stand_in_line(name, ticket)
@@ -185,7 +201,7 @@ local function acquire(name, owner, worker, ttl, ticket, before)
         leave_line(name, ticket)
     end
     local new = row and copy(row) or { task = LEASES, unique_key = name, created_at = text(now) }
-    local last = tonumber(call('HGET', LAST_KEY, 'fence') or 0)
+    local last = number(call('HGET', LAST_KEY, 'fence'))
     local fence = text(math.max(now, last + 1, count(new, 'fence') + 1))
     call('HSET', LAST_KEY, 'fence', fence)
     unhold(new)

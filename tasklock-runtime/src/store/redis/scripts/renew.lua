@@ -8,7 +8,7 @@ for i = 1, #ARGV, 6 do
     local cancelled = row[5] and row[6] ~= ''
     if row[1] == 'running' and row[2] == ARGV[i + 1] and row[3] == ARGV[i + 2] and not cancelled then
         begin()
-        local till = text(math.max(tonumber(row[4] or 0), now + tonumber(ARGV[i + 3])))
+        local till = text(math.max(number(row[4]), now + tonumber(ARGV[i + 3])))
         if ARGV[i + 4] ~= '' then
             call('HSET', key, 'lock_until', till, 'progress_done', ARGV[i + 4], 'progress_total', ARGV[i + 5])
         else

@@ -7,7 +7,7 @@ end
 if row.state == 'running' then
     return { 'running' }
 end
-if row.state == 'ready' and (row.parked_rank or row.due_at and tonumber(row.due_at) <= now) then
+if row.state == 'ready' and is_queued(row) then
     return { 'queued already' }
 end
 local holder = row.unique_key and call('HGET', base .. ':keys:' .. row.task, row.unique_key)

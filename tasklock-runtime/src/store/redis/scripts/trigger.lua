@@ -8,7 +8,7 @@ end
 if row.state ~= 'ready' then
     return 'running'
 end
-if row.parked_rank or row.due_at and tonumber(row.due_at) <= now then
+if is_queued(row) then
     return 'queued already'
 end
 local new = copy(row)
