@@ -42,6 +42,7 @@
 //!
 //! - `sqlite` (default): leases in a SQLite file, for one machine
 //! - `postgres`: leases in PostgreSQL
+//! - `mysql`: leases in MariaDB (10.6 or newer) and MySQL 8
 //! - `redis`: leases in Redis; `redis-tls`: also by `rediss://`
 //! - `testing`: the module `tasklock_runtime::testing`, for the dev-dependencies of whoever tests handlers
 //!

@@ -10,10 +10,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tasklock_test_support::process::Worker;
+use tasklock_test_support::process::{Event, Worker};
 use tasklock_test_support::temp::TempDir;
 use tasklock_test_support::wait::eventually;
-use tasklock_test_support::{postgres, redis, sqlite};
+use tasklock_test_support::{mysql, postgres, redis, sqlite};
 use tasklock_tests::program::command;
 
 const BOUND: Duration = Duration::from_secs(60);
@@ -278,6 +278,55 @@ fn web_app_sends_the_receipt_of_each_order_that_was_taken() {
     eventually(BOUND, || get("/orders/2") == "paid, with thanks, cleo\n");
     app.interrupt();
     ends_with(&app, 0);
+}
+
+#[tokio::test]
+async fn on_mysql_sends_the_receipt_of_its_order_and_sums_up() {
+    let Some(database) = mysql::database().await else {
+        return;
+    };
+    let folder = TempDir::new();
+    let start =
+        || Worker::spawn(command(example("on_mysql"), folder.path()).env(URL, database.url()));
+    let first = start();
+    first.wait_for(BOUND, |event| event.line == "order 1 is taken");
+    first.wait_for(BOUND, |event| event.line == "receipt of order 1");
+    first.wait_for(BOUND, |event| event.line.starts_with("receipts: 1, fence "));
+    first.interrupt();
+    ends_with(&first, 0);
+
+    // The tables are there already; both may write the receipt, and one at a time sums up.
+    let both = [start(), start()];
+    let said = |part: &str| {
+        let has = |event: &Event| event.line.starts_with(part);
+        eventually(BOUND, || both.iter().any(|it| it.events().iter().any(has)));
+    };
+    said("order 2 is taken");
+    said("order 3 is taken");
+    said("receipt of order 2");
+    said("receipt of order 3");
+    said("receipts: 3, fence ");
+    for one in &both {
+        one.term();
+        ends_with(one, 0);
+    }
+    let sums = both.iter().flat_map(Worker::events);
+    let mut fences: Vec<String> = sums
+        .filter(|event| event.line.starts_with("receipts: "))
+        .filter_map(|event| Some(event.line.split_once(", fence ")?.1.to_owned()))
+        .collect();
+    let all = fences.len();
+    fences.sort();
+    fences.dedup();
+    assert_eq!(
+        fences.len(),
+        all,
+        "each run has a fence of its own: {fences:?}"
+    );
+
+    let unset = Worker::spawn(command(example("on_mysql"), folder.path()).env_remove(URL));
+    ends_with(&unset, 1);
+    logged(&unset, "set TASKLOCK_DATABASE_URL to mysql://");
 }
 
 #[tokio::test]

@@ -48,8 +48,8 @@ impl Client {
     }
 
     /// The same on the database of a pool that the application has. Only its connection options are taken: the
-    /// client opens connections of its own, when it needs them (at most six on Postgres, one on SQLite; while it has named
-    /// leases or waits for one, two more).
+    /// client opens connections of its own, when it needs them (at most six on Postgres, MariaDB and MySQL, one on SQLite;
+    /// while it has named leases or waits for one, two more).
     ///
     /// # Errors
     ///

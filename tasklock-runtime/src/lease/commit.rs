@@ -10,11 +10,13 @@ impl LeaseContext {
     /// whatever pause there was. Keep it the transaction's last step: from the check to the commit
     /// takeover waits for it, and on SQLite so does every other writer.
     ///
-    /// Works at READ COMMITTED, REPEATABLE READ and SERIALIZABLE on Postgres. On SQLite begin the
+    /// Works at READ COMMITTED, REPEATABLE READ and SERIALIZABLE on Postgres, MariaDB and MySQL; on these two
+    /// only what is in InnoDB's tables is part of it. On SQLite begin the
     /// transaction with `BEGIN IMMEDIATE` (`pool.begin_with("BEGIN IMMEDIATE")`): a deferred one works
     /// too, but answers [`Retry`](CommitError::Retry) where another writer came between. After any error
-    /// of a statement in it give the transaction up: on SQLite it may be over by then, and what follows
-    /// is committed unguarded.
+    /// of a statement in it give the transaction up: on SQLite, MariaDB and MySQL it may be over by then (a
+    /// deadlock ends it), and what follows is committed unguarded. On MariaDB and MySQL a statement that changes a
+    /// table's definition commits what was before it, unguarded too.
     ///
     /// It must be the outermost transaction: of a nested one `Ok` means that its savepoint was released,
     /// and no more. What is promised on which store, and what shows it, stands in the repository's

@@ -24,13 +24,13 @@ use std::future::Future;
 
 use tasklock_grammar::check_name;
 
-/// A transaction that [`fence_table`] can fence: `sqlx::Transaction` of Postgres and of SQLite.
+/// A transaction that [`fence_table`] can fence: `sqlx::Transaction` of Postgres, of SQLite, and of MariaDB and MySQL.
 ///
 /// Sealed: it is implemented for the databases of the stores.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be fenced",
-    label = "not a transaction of Postgres or SQLite",
-    note = "pass `&mut tx`, a `sqlx::Transaction` of Postgres or SQLite, with that feature of \
+    label = "not a transaction of Postgres, SQLite or MySql",
+    note = "pass `&mut tx`, a `sqlx::Transaction` of Postgres, SQLite or MySql, with that feature of \
             tasklock-runtime enabled"
 )]
 pub trait FencedTransaction: sealed::Fenced {}
@@ -90,12 +90,16 @@ pub(crate) mod sealed {
 /// Once a transaction that registered a fence has committed, no transaction in which a smaller one of
 /// that name passed commits in that database any more; and a transaction whose fence passed sees
 /// everything that smaller ones have committed. This holds under any pause, of processes or networks, at READ COMMITTED, REPEATABLE
-/// READ and SERIALIZABLE on Postgres, and for immediate and deferred transactions on SQLite (begin with
-/// `BEGIN IMMEDIATE`: deferred ones that have read before get [`Retry`](FenceError::Retry) more often).
+/// READ and SERIALIZABLE on Postgres and MariaDB, and for immediate and deferred transactions on SQLite (begin with
+/// `BEGIN IMMEDIATE`: deferred ones that have read before get [`Retry`](FenceError::Retry) more often). It is written for MySQL 8,
+/// too, and was not tried there.
 ///
 /// An equal fence passes: a holder may run many such transactions, one after the other. Transactions of
-/// one name wait for each other from this call to their end; at the snapshot levels those that waited get
-/// [`Retry`](FenceError::Retry). Other names are not held up on Postgres; on SQLite every writer is.
+/// one name wait for each other from this call to their end; at Postgres's snapshot levels those that waited get
+/// [`Retry`](FenceError::Retry). On MariaDB and MySQL the registration sees the newest row, whatever the snapshot: a
+/// transaction that has read before it passes, and what it has read may be old. There the order of the two is all that
+/// counts: register first, and do not begin `WITH CONSISTENT SNAPSHOT`. Other names are not held up but on SQLite, where
+/// every writer is.
 ///
 /// # What is not
 ///
@@ -107,15 +111,17 @@ pub(crate) mod sealed {
 /// - A transaction that does not call this is not fenced, nor one that calls it with a name of its own:
 ///   a name that nobody else uses fences nobody, so hand over `lease.fence_name()`.
 /// - A holder that is paused inside its transaction keeps the row, and newer holders waiting. Bound
-///   that: `idle_in_transaction_session_timeout` on a Postgres server ends such a transaction, and
-///   `lock_timeout` or SQLite's busy timeout ends the wait, with [`Retry`](FenceError::Retry).
+///   that: `idle_in_transaction_session_timeout` on a Postgres server, `idle_transaction_timeout` on MariaDB, ends
+///   such a transaction, and `lock_timeout`, `innodb_lock_wait_timeout` or SQLite's busy timeout ends the wait, with
+///   [`Retry`](FenceError::Retry).
 /// - It lasts as the database's commits last. A failover to a replica that lags, or a restored backup,
 ///   forgets fences that were registered since.
 /// - Fences of one name must come from one store: one database, table prefix and schema. Two stores with
 ///   a task of one name need two names here; and where the leases' tables are made anew, fences begin at 1 again and are all refused:
 ///   delete the name's row while no holder runs, and at no other time. (On Redis they go on rising, with the server's clock.)
 ///
-/// On Postgres the table is found by the connection's `search_path`: every holder needs the same one.
+/// On Postgres the table is found by the connection's `search_path`, on MariaDB and MySQL in its current database: every
+/// holder needs the same one.
 ///
 /// # Errors
 ///
@@ -124,7 +130,8 @@ pub(crate) mod sealed {
 /// is aborted by every error but `Name` and `Fence`, which do not reach the database; its later
 /// statements fail, and its COMMIT, though sqlx reports no error, rolls back. SQLite aborts none; after
 /// `Stale` its COMMIT fails, unless `PRAGMA foreign_keys` was turned off (sqlx has it on), and after
-/// any other error nothing holds it up.
+/// any other error nothing holds it up. On MariaDB and MySQL this call rolls the transaction back after every error but `Name` and
+/// `Fence`, and leaves one that is read-only: later writes fail, and its COMMIT has nothing to commit.
 ///
 /// # Where it comes from
 ///

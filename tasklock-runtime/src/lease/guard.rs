@@ -11,7 +11,8 @@
 //! Each crash: before the COMMIT was carried out, the database rolls back; after it, the effect stands
 //! and so does, for `complete_in`, the end of the job. A process that is paused between the guard and
 //! the COMMIT holds the row, and with it the takeover: the guard therefore sets a time-out on the server
-//! where it has one (Postgres: `idle_in_transaction_session_timeout`, the task's ttl).
+//! where it has one (Postgres: `idle_in_transaction_session_timeout`, MariaDB: `idle_transaction_timeout`, the task's ttl;
+//! MySQL has none).
 
 use std::any::Any;
 use std::fmt;
@@ -22,13 +23,13 @@ use super::lost::LeaseLost;
 /// What a store puts into a lease so that its own transactions can be guarded: opaque to all others.
 pub type Anchor = dyn Any + Send + Sync;
 
-/// A transaction that can be committed under a lease: `sqlx::Transaction` of Postgres and of SQLite.
+/// A transaction that can be committed under a lease: `sqlx::Transaction` of Postgres, of SQLite, and of MariaDB and MySQL.
 ///
 /// Sealed: it is implemented for the databases of the stores.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be committed under a lease",
     label = "not a transaction of a store's database",
-    note = "pass a `sqlx::Transaction` of Postgres or SQLite by value, with that feature of \
+    note = "pass a `sqlx::Transaction` of Postgres, SQLite or MySql by value, with that feature of \
             tasklock-runtime enabled"
 )]
 pub trait GuardedTransaction: sealed::Guarded {}

@@ -56,9 +56,10 @@ impl fmt::Debug for RuntimeBuilder {
 }
 
 impl RuntimeBuilder {
-    /// Where jobs and leases live: `sqlite://file.db`, `postgres://user:password@host/database`, `redis://host`, or
-    /// `memory:` for tests. `TASKLOCK_DATABASE_URL`, then `DATABASE_URL`. Without any of them a debug
-    /// build uses `sqlite://tasklock.db`; a release build refuses to start.
+    /// Where jobs and leases live: `sqlite://file.db`, `postgres://user:password@host/database`,
+    /// `mysql://user:password@host/database` (or `mariadb://…`, which is the same), `redis://host`, or `memory:` for tests.
+    /// `TASKLOCK_DATABASE_URL`, then `DATABASE_URL`. Without any of them a debug build uses `sqlite://tasklock.db`; a release
+    /// build refuses to start.
     pub fn database_url(mut self, url: impl Into<String>) -> Self {
         self.database_url = Some(url.into());
         self
@@ -88,8 +89,9 @@ impl RuntimeBuilder {
 
     /// How often to look for work that was not announced; default 1 s. Where the store announces work
     /// (Postgres by LISTEN/NOTIFY, Redis by SUBSCRIBE, SQLite by its change counter), it is only a safety net and happens
-    /// ten times more rarely. Due times and expiring leases that the worker knows of are not polled
-    /// for: it wakes for them. `TASKLOCK_POLL_INTERVAL`, such as `500ms`.
+    /// ten times more rarely. MariaDB and MySQL announce nothing: there a job that another process has enqueued, or a
+    /// transaction of the application's, waits for up to that long. Due times and
+    /// expiring leases that the worker knows of are not polled for: it wakes for them. `TASKLOCK_POLL_INTERVAL`, such as `500ms`.
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.poll_interval = Some(interval);
         self
@@ -109,6 +111,7 @@ impl RuntimeBuilder {
     }
 
     /// The schema of the tables, on Postgres, created if it is missing; by default the connection's `search_path` decides.
+    /// On MariaDB and MySQL it is an error: there a schema is a database, and the URL names it.
     /// `TASKLOCK_SCHEMA`.
     pub fn schema(mut self, schema: impl Into<String>) -> Self {
         self.schema = Some(schema.into());

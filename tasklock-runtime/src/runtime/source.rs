@@ -29,8 +29,8 @@ fn default_source() -> Result<Source, Error> {
         return Err(Error::option(
             "TASKLOCK_DATABASE_URL",
             "is not set, nor is DATABASE_URL: set one to the database that all replicas share \
-             (postgres://…, redis://…, or sqlite://… on a single machine). Only debug builds fall back to a \
-             local file",
+             (postgres://…, mysql://…, redis://…, or sqlite://… on a single machine). Only debug builds fall \
+             back to a local file",
         ));
     }
     tracing::warn!(

@@ -82,7 +82,7 @@ impl From<Memory> for Pool {
 pub struct Options {
     /// Instead of `tasklock_`.
     pub table_prefix: Option<String>,
-    /// A schema, on Postgres.
+    /// A schema, on Postgres; the other SQL stores refuse it.
     pub schema: Option<String>,
     /// Whether a SQLite file that is missing is an error, and not created: so a mistyped path says so.
     pub must_exist: bool,

@@ -6,14 +6,14 @@ use super::{Enqueued, NewJob};
 use crate::error::Error;
 use crate::lease::Anchor;
 
-/// A transaction in which jobs can be enqueued: `sqlx::Transaction` of Postgres and of SQLite, or a
-/// connection of theirs.
+/// A transaction in which jobs can be enqueued: `sqlx::Transaction` of Postgres, of SQLite, and of MariaDB and MySQL, or
+/// a connection of theirs.
 ///
 /// Sealed: it is implemented for the databases of the stores.
 #[diagnostic::on_unimplemented(
     message = "jobs cannot be enqueued in `{Self}`",
     label = "not a transaction of a store's database",
-    note = "pass `&mut tx`, a `sqlx::Transaction` of Postgres or SQLite, with that feature of \
+    note = "pass `&mut tx`, a `sqlx::Transaction` of Postgres, SQLite or MySql, with that feature of \
             tasklock-runtime enabled"
 )]
 pub trait EnqueueTransaction: Inserting {}

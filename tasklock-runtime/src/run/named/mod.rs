@@ -24,7 +24,8 @@
 //! name (`store/named.rs`): they get it in the order in which they came. Among processes the order is that of these
 //! places, so processes that all want a name have it by turns. Jobs that need the name as their `resource`
 //! come after whoever waits here. Whoever gives the name back tells the first one in the line, and nobody else
-//! wakes; on SQLite, where nothing is told, all look at the file when it changes, and read only. A place lasts
+//! wakes; on SQLite, where nothing is told, all look at the file when it changes, and read only; on MariaDB and MySQL
+//! other processes look when they renew their places. A place lasts
 //! three seconds and is renewed once a second: so long may a waiting process that has died hold up the next one.
 //!
 //! # A lease of a run

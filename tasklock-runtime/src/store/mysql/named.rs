@@ -201,7 +201,7 @@ impl Statements {
                 .find(|(wanted, _)| wanted.name == name)
                 .and_then(|(_, before)| *before);
             let owner: Option<&str> = column(row, "owner")?;
-            let is_inherited = before.is_some() && owner == before.map(OwnerToken::as_str);
+            let is_inherited = before.is_some_and(|before| owner == Some(before.as_str()));
             let lives = beats
                 .iter()
                 .any(|(job, beat, alive)| *alive && (*job, *beat) == (id, fence));
@@ -267,11 +267,9 @@ impl Statements {
         if missing.is_empty() {
             return Ok(());
         }
-        let is_missing = |(wanted, _): &&Try<'_>| missing.contains(&wanted.name);
-        let mut missing: Vec<&Acquire> = tries
-            .iter()
-            .filter(is_missing)
-            .map(|(wanted, _)| *wanted)
+        let wanted = tries.iter().map(|(wanted, _)| *wanted);
+        let mut missing: Vec<&Acquire> = wanted
+            .filter(|wanted| missing.contains(&wanted.name))
             .collect();
         // In an order that all callers share: then none waits for another in a circle.
         missing.sort_by_key(|wanted| &wanted.name);

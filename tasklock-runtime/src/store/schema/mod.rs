@@ -38,9 +38,9 @@ pub enum Dialect {
     Postgres,
     /// SQLite.
     Sqlite,
-    /// MariaDB.
+    /// MariaDB, 10.6 or newer.
     MariaDb,
-    /// MySQL.
+    /// MySQL, 8.0 or newer. Not tested.
     MySql,
 }
 
@@ -175,8 +175,8 @@ pub(crate) fn check_version(
 }
 
 /// The whole schema as SQL, for teams that migrate by hand: run it once in one transaction, then
-/// start the workers with `migrate(false)`. On Postgres it ends with the least grants that the runtime
-/// then needs, as comments to fill in.
+/// start the workers with `migrate(false)`. MariaDB and MySQL commit each statement of it for itself: there run it to its
+/// end. Except on SQLite it ends with the least grants that the runtime then needs, as comments to fill in.
 #[must_use]
 pub fn schema_sql(dialect: Dialect, names: &Names) -> String {
     let mut sql = bootstrap(dialect, names);

@@ -19,7 +19,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Names with this prefix, in this schema (Postgres; else the connection's `search_path` decides).
+    /// Names with this prefix, in this schema (Postgres; else the connection's `search_path` decides, and elsewhere its database).
     ///
     /// # Errors
     ///
