@@ -1,7 +1,7 @@
 //! New jobs, in the store's transactions and in the application's.
 //!
 //! A statement that says how many rows it has is given a block of ids: the first is told, the others follow in the order of the rows. A row
-//! that is not written, for its key is taken, uses one up; so a row whose id is in the block is one of ours.
+//! that is not written, for its key is taken, uses one up.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) async fn insert(
 ) -> Result<Vec<Enqueued>, sqlx::Error> {
     let mut batch = Batch::of(jobs);
     for chunk in batch.plain_chunks() {
-        let first = write(
+        let (first, _) = write(
             connection,
             statements,
             &statements.enqueue,
@@ -42,7 +42,7 @@ pub(super) async fn insert(
     }
     for mut chunk in batch.keyed_chunks() {
         for _ in 0..TRIES {
-            chunk = keyed(connection, statements, &mut batch, chunk, step, look).await?;
+            chunk = keyed(connection, statements, &mut batch, chunk, look).await?;
             if chunk.is_empty() {
                 break;
             }
@@ -65,7 +65,6 @@ async fn keyed(
     statements: &Statements,
     batch: &mut Batch<'_>,
     chunk: Vec<usize>,
-    step: u64,
     look: Look,
 ) -> Result<Vec<usize>, sqlx::Error> {
     let mut free = chunk;
@@ -77,32 +76,36 @@ async fn keyed(
         return Ok(free);
     }
     let jobs = batch.jobs_of(&free);
-    let first = write(connection, statements, &statements.enqueue_keyed, &jobs).await?;
-    let found = holders(connection, &statements.key_taken_now, &jobs).await?;
-    let end = first + jobs.len() as u64 * step;
-    let is_ours = |(found, _, _): &Written| first > 0 && (id(first)..id(end)).contains(found);
-    let (new, taken) = found.into_iter().partition(is_ours);
-    Ok(batch.note_keyed(&free, new, taken))
+    let (first, written) = write(connection, statements, &statements.enqueue_keyed, &jobs).await?;
+    let mut found = holders(connection, &statements.key_taken_now, &jobs).await?;
+    // Others' ids are before the block or behind it: so ours are the least of those that are not before it.
+    found.sort_unstable_by_key(|(id, _, _)| *id);
+    found.dedup_by_key(|(id, _, _)| *id);
+    let before = found.partition_point(|(found, _, _)| *found < id(first));
+    let mut new = found.split_off(if first > 0 { before } else { found.len() });
+    found.extend(new.split_off(new.len().min(written)));
+    Ok(batch.note_keyed(&free, new, found))
 }
 
 fn id(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Answers the first id; zero if nothing was written.
+/// Answers the first id, zero if nothing was written; and how many rows were.
 async fn write(
     connection: &mut MySqlConnection,
     statements: &Statements,
     statement: &Text,
     jobs: &[&NewJob],
-) -> Result<u64, sqlx::Error> {
+) -> Result<(u64, usize), sqlx::Error> {
     let rows = statements.new_row.repeated(jobs.len(), ", ").0;
     let mut query = sqlx::query(statement.with(&rows)).persistent(KEPT.contains(&jobs.len()));
     for job in jobs {
         query = bound(query, job);
     }
     let written = query.execute(connection).await?;
-    Ok(written.last_insert_id())
+    let count = usize::try_from(written.rows_affected()).unwrap_or(usize::MAX);
+    Ok((written.last_insert_id(), count))
 }
 
 fn bound<'q>(
