@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn every_placeholder_is_filled() -> Result<(), Error> {
+    fn every_placeholder_is_filled() -> Result<(), crate::error::Error> {
         let names = Names::new(Some("my_"), Some("billing"))?;
         for dialect in [
             Dialect::Postgres,
