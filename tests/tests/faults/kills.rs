@@ -8,7 +8,7 @@ use crate::arena::{Arena, TASKS, say};
 
 scenarios! {
     killed_at_each_step on sqlite mysql postgres => Never;
-    killed_twenty_times on sqlite postgres => Never;
+    killed_twenty_times on sqlite mysql postgres => Never;
 }
 
 /// Every step after which a crash leaves something else behind.
