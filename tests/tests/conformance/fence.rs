@@ -208,7 +208,9 @@ pub(crate) async fn an_old_snapshot_does_not_help(world: &World) {
             tx.effects().await.unwrap();
             other.work(level, &name, 2).await.unwrap();
             let late = tx.fence(&name, 1).await;
-            let refused = if !keeps_its_snapshot(level) {
+            // A locking read of MariaDB sees the newest row, whatever the snapshot.
+            let sees = level.ends_with("READ COMMITTED") || world.is_mysql();
+            let refused = if sees {
                 stale(&late) == Some(2)
             } else {
                 is_retry(&late)

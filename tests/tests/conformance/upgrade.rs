@@ -62,7 +62,7 @@ async fn fill(sql: &mut Sql, job: &str, owner: &OwnerToken) {
 }
 
 pub(crate) async fn rows_of_the_first_version_stay_what_they_are(world: &World) {
-    if matches!(world.sql().await, Some(Sql::MySql(_))) {
+    if world.is_mysql() {
         // Its first version is this one.
         return;
     }

@@ -208,7 +208,11 @@ impl World {
 
     /// Whether other processes hear of what one has written. There is nothing in MariaDB and MySQL to listen to: workers poll.
     pub(crate) fn announces(&self) -> bool {
-        !matches!(self.base, Base::MySql(_))
+        !self.is_mysql()
+    }
+
+    pub(crate) fn is_mysql(&self) -> bool {
+        matches!(self.base, Base::MySql(_))
     }
 
     /// Whether somebody who writes leaves the other rows free.
