@@ -4,7 +4,7 @@
 //! meanwhile, and heartbeats pass a shared one. A locking read sees the newest row, whatever the transaction's snapshot.
 //!
 //! A process that is stopped between the guard and its COMMIT holds the row. MariaDB ends its transaction after a ttl, by a session
-//! variable that is put back after the commit. MySQL has none of the kind: there the row is held until the connection is lost.
+//! variable that is put back right before the COMMIT. MySQL has none of the kind: there the row is held until the connection is lost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +50,7 @@ impl Guard {
         run(
             tx,
             format!(
-                "SET @tasklock_idle = COALESCE(@tasklock_idle, @@SESSION.idle_transaction_timeout), \
+                "SET @tasklock_idle = CAST(COALESCE(@tasklock_idle, @@SESSION.idle_transaction_timeout) AS SIGNED), \
                  SESSION idle_transaction_timeout = {seconds}"
             ),
         )
@@ -58,8 +58,9 @@ impl Guard {
     }
 }
 
+/// A variable that was set to NULL is a text from then on.
 const UNBOUND: &str = "SET SESSION idle_transaction_timeout = \
-    COALESCE(@tasklock_idle, @@SESSION.idle_transaction_timeout), @tasklock_idle = NULL";
+    CAST(COALESCE(@tasklock_idle, @@SESSION.idle_transaction_timeout) AS SIGNED), @tasklock_idle = NULL";
 
 impl Hold for Guard {
     type Database = MySql;
@@ -108,17 +109,14 @@ impl Hold for Guard {
         Err(no_row(self.identity.as_deref(), found.as_deref()))
     }
 
+    /// The variable is put back first, so that the end is sqlx's own: of a nested transaction it is that of the savepoint alone. A
+    /// process that stops between the two statements holds the row until its connection is lost.
     async fn commit(mut tx: Transaction<'_, MySql>) -> Result<(), sqlx::Error> {
-        run(&mut tx, "COMMIT".to_owned()).await?;
-        // What was committed is. A variable that cannot be put back goes with its connection, and so does this transaction, which
-        // is none any more.
-        let _ = unbound(&mut tx).await;
-        let _ = tx.commit().await;
-        Ok(())
+        unbound(&mut tx).await?;
+        tx.commit().await
     }
 
     async fn roll_back(mut tx: Transaction<'_, MySql>) {
-        let _ = run(&mut tx, "ROLLBACK".to_owned()).await;
         let _ = unbound(&mut tx).await;
         // An error means that the connection is gone, and the transaction with it.
         let _ = tx.rollback().await;

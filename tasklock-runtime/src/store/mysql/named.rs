@@ -299,7 +299,7 @@ impl Statements {
     /// The first of so many numbers that follow one another. They are taken while the rows are locked, so that each is greater than
     /// the one before of its name.
     async fn next_fence(&self, tx: &mut MySqlConnection, count: usize) -> Result<i64, sqlx::Error> {
-        let rows = vec!["(DEFAULT)"; count].join(", ");
+        let rows = vec!["(NULL)"; count].join(", ");
         let inserted = sqlx::query(self.next_fences.with(&rows))
             .execute(tx)
             .await?;

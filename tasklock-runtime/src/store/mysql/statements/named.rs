@@ -18,7 +18,7 @@ SELECT j.id, j.unique_key AS name, j.state, j.fence, j.lock_owner AS owner, j.lo
 FROM {ids} STRAIGHT_JOIN {p}job j FORCE INDEX (PRIMARY) ON j.id = e.id
 WHERE j.task = '{leases}' AND j.state IN ('ready', 'running') AND {claimable} FOR UPDATE SKIP LOCKED";
 
-/// And so many times `(DEFAULT)`. The numbers that follow.
+/// And so many times `(NULL)`. The numbers that follow.
 pub(super) const NEXT_FENCES: &str = "INSERT INTO {p}lease_fence VALUES ";
 
 /// ?1 [[id, owner, worker, ttl in µs, fence, name], …]
