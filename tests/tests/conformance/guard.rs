@@ -114,11 +114,27 @@ pub(crate) fn is_refused(committed: &Result<(), CommitError>) -> bool {
     )
 }
 
+/// Where the guard sets one of the session's for itself.
+async fn own_time_out(sql: &mut Sql) {
+    if matches!(sql, Sql::MySql(_)) {
+        sql.execute("SET SESSION idle_transaction_timeout = 77")
+            .await;
+    }
+}
+
+async fn has_its_own_time_out(sql: &mut Sql) {
+    if matches!(sql, Sql::MySql(_)) {
+        let query = "SELECT CAST(@@SESSION.idle_transaction_timeout AS SIGNED)";
+        assert_eq!(sql.number(query).await, 77);
+    }
+}
+
 pub(crate) async fn it_commits_while_the_lease_is_held(world: &World) {
     let Some(mut sql) = application(world).await else {
         return;
     };
     let store = world.store().await;
+    own_time_out(&mut sql).await;
     for begin in begins(&sql) {
         let claim = held(&*store, begin, LONG).await;
         let mut heartbeat = renewer(&*store).await;
@@ -136,6 +152,7 @@ pub(crate) async fn it_commits_while_the_lease_is_held(world: &World) {
             .await;
         assert!(committed.is_ok(), "{begin}: {committed:?}");
         assert!(row(&*store, claim.key.job).await.running, "{begin}");
+        has_its_own_time_out(&mut sql).await;
     }
     let written = begins(&sql)
         .iter()
@@ -149,6 +166,7 @@ pub(crate) async fn a_former_owner_commits_nothing(world: &World) {
         return;
     };
     let store = world.store().await;
+    own_time_out(&mut sql).await;
     for begin in begins(&sql) {
         let first = held(&*store, begin, SHORT).await;
         let second = taken_over(&*store, begin, LONG).await;
@@ -156,6 +174,7 @@ pub(crate) async fn a_former_owner_commits_nothing(world: &World) {
         for complete in [false, true] {
             let anchor = anchor(&*store, &first);
             let committed = sql.effect(begin, &*anchor, complete, NOTHING).await;
+            has_its_own_time_out(&mut sql).await;
             assert!(
                 matches!(committed, Err(CommitError::Lost(LeaseLost::TakenOver))),
                 "{begin}: {committed:?}"
