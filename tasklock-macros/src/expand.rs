@@ -7,6 +7,7 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Path, parse_quote};
 
+use crate::editor::documentation;
 use crate::extraction::Extraction;
 use crate::handle::handle;
 use crate::options::Options;
@@ -32,10 +33,12 @@ fn registration(options: &Options, handler: &Handler) -> TokenStream {
     let requirements = extractions.iter().map(Extraction::requirements);
     let run = run(handler, &extractions, &rt);
     let needing = needing(options, handler, &rt);
+    let documentation = documentation(options);
     quote_spanned! {at=>
         #(#cfgs)*
         #[allow(deprecated, non_camel_case_types)]
         const _: () = {
+            #documentation
             #(#items)*
             #rt::inventory::submit! {
                 #rt::Registration::new(
@@ -60,7 +63,7 @@ fn needing(options: &Options, handler: &Handler, rt: &TokenStream) -> Option<Tok
     let payload = Ident::new("payload", at);
     let name = given.value.name_of(&payload, given.at);
     let known = match (given.value.fixed(), handler.parameters.payload()) {
-        (None, Some(ty)) => quote_spanned!(at=> let #payload: #ty = #rt::payload_of(json)?;),
+        (None, Some(ty)) => quote_spanned!(at=> let #payload: &#ty = &#rt::payload_of(json)?;),
         _ => TokenStream::new(),
     };
     let json = Ident::new("json", at);

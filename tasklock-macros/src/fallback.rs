@@ -7,6 +7,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Error;
 
+use crate::editor::documentation;
 use crate::handle;
 use crate::options::Options;
 use crate::signature::Handler;
@@ -22,5 +23,11 @@ pub(crate) fn task(
         // A handle would look for the runtime in the wrong place.
         .filter(|_| !options.is_wrong("crate"))
         .and_then(|handler| handle::stub(options, handler));
-    quote! { #(#errors)* #item #handle }
+    let documentation = handler
+        .filter(|_| !options.is_wrong("crate"))
+        .and_then(|handler| {
+            let (cfgs, documentation) = (&handler.cfgs, documentation(options)?);
+            Some(quote! { #(#cfgs)* const _: () = { #documentation }; })
+        });
+    quote! { #(#errors)* #item #handle #documentation }
 }

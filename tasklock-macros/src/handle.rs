@@ -138,7 +138,7 @@ fn enqueue(options: &Options, handler: &Handler, payload: Option<&Type>) -> Toke
     let rt = runtime(options);
     let mut settings = priority(options).unwrap_or_default();
     let Some(ty) = payload else {
-        settings.extend(resource(options, &Ident::new("payload", at)));
+        settings.extend(resource(options, &Ident::new("payload", at), None));
         return quote_spanned! {at=>
             /// Adds a job of this task, due at once. Nothing happens before `.await`.
             ///
@@ -155,7 +155,7 @@ fn enqueue(options: &Options, handler: &Handler, payload: Option<&Type>) -> Toke
     let enqueue = Ident::new("enqueue", arrow);
     let name = Ident::new("payload", arrow);
     let payload = quote_spanned!(arrow=> &#name);
-    settings.extend(resource(options, &name));
+    settings.extend(resource(options, &name, Some(ty)));
     quote_spanned! {at=>
         /// Adds a job of this task, due at once, that carries the payload. Nothing happens before
         /// `.await`.
@@ -217,8 +217,12 @@ fn priority(options: &Options) -> Option<TokenStream> {
 }
 
 /// The name of the second lease, of the payload behind a variable.
-fn resource(options: &Options, payload: &Ident) -> Option<TokenStream> {
+///
+/// A reference wherever the name is made: the compiler then says of a wrong field the same each time, and
+/// shows it once.
+fn resource(options: &Options, payload: &Ident, ty: Option<&Type>) -> Option<TokenStream> {
     let given = options.resource.as_ref()?;
     let name = given.value.name_of(payload, given.at);
-    Some(quote! { .resource(#name) })
+    let known = ty.map(|ty| quote! { let #payload: &#ty = &#payload; let _ = #payload; });
+    Some(quote! { .resource({ #known #name }) })
 }

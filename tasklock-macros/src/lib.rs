@@ -1,5 +1,6 @@
 //! The `#[locked_task]` attribute. Use it through `tasklock_runtime`, which re-exports it.
 
+mod editor;
 mod expand;
 mod extraction;
 mod fallback;
@@ -20,7 +21,11 @@ use proc_macro2::TokenStream as TokenStream2;
 use crate::options::Options;
 use crate::signature::Handler;
 
+/// Makes a function a task: across all replicas, each of its jobs runs on one of them at a time.
+///
 #[doc = include_str!("locked_task.md")]
+///
+#[doc = include_str!("how_it_works.md")]
 #[proc_macro_attribute]
 pub fn locked_task(args: TokenStream, item: TokenStream) -> TokenStream {
     expand_attribute(args.into(), item.into()).into()

@@ -48,6 +48,8 @@ pub(crate) struct Options {
     pub(crate) resource: Option<Given<Template>>,
     pub(crate) krate: Option<Path>,
     pub(crate) handle: Option<Handle>,
+    /// The options that were given, right or wrong, as the user wrote their names.
+    pub(crate) keys: Vec<Ident>,
     /// Options whose value could not be read: no rule across options may build on their defaults.
     wrong: Vec<String>,
 }
@@ -72,8 +74,8 @@ pub(crate) enum Handle {
 }
 
 /// An option: its key, an example of its value, and how to read it.
-struct Known {
-    key: &'static str,
+pub(crate) struct Known {
+    pub(crate) key: &'static str,
     example: &'static str,
     read: fn(&mut Options, &Value<'_>) -> Result<()>,
 }
@@ -92,7 +94,7 @@ macro_rules! known {
 }
 
 /// Every option. A further one is a line here, its field above, and its setter in `expand`.
-const KNOWN: &[Known] = known! {
+pub(crate) const KNOWN: &[Known] = known! {
     "name" = "\"billing.refresh\"" => name: Value::name;
     "alias" = "\"old.name\"" => alias: Value::aliases;
     "ttl" = "\"30s\"" => ttl: Value::duration;
@@ -209,6 +211,7 @@ impl Options {
             return Err(Error::new(key.span(), message));
         }
         seen.push(name.clone());
+        self.keys.push(key.clone());
         let read =
             Value::new(&key, known.example, input).and_then(|value| (known.read)(self, &value));
         if read.is_err() {

@@ -1,5 +1,7 @@
 //! The only door for generated code. Not public API.
 
+pub mod options;
+
 pub use inventory;
 
 pub use crate::task::{

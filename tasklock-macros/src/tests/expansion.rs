@@ -1,7 +1,8 @@
 //! What a right and a wrong attribute expand to.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
+use syn::ItemFn;
 
 use super::handler;
 use crate::expand_attribute;
@@ -12,70 +13,35 @@ fn assert_contains(expansion: &TokenStream, part: &TokenStream) {
     assert!(expansion.contains(&part), "{part}\nis not in\n{expansion}");
 }
 
+/// The page shows what the attribute really becomes.
 #[test]
 fn the_whole_expansion() {
-    let args = quote!(ttl = "30s", heartbeat = "10s", every = "5s");
-    let expected = quote! {
-        async fn refresh_rates(lease: LeaseContext) -> TaskResult { Ok(()) }
-
-        #[doc = "Handle of the task `refresh_rates`."]
-        #[allow(non_camel_case_types, dead_code)]
-        enum refresh_rates {}
-
-        #[allow(dead_code, deprecated, private_interfaces)]
-        impl refresh_rates {
-            /// The task's name in the store.
-            pub const NAME: &'static str = "refresh_rates";
-
-            /// Makes the task due now.
-            ///
-            /// # Errors
-            ///
-            /// The store cannot be reached, or does not know the task yet.
-            pub async fn trigger(
-                client: &::tasklock_runtime::Client,
-            ) -> ::core::result::Result<::tasklock_runtime::Triggered, ::tasklock_runtime::Error> {
-                client.trigger(Self::NAME).await
-            }
-        }
-
-        impl ::tasklock_runtime::TaskSpec for refresh_rates {
-            const NAME: &'static str = "refresh_rates";
-        }
-
-        #[allow(deprecated)]
-        impl ::tasklock_runtime::JobSpec<()> for refresh_rates {}
-
-        #[allow(deprecated, non_camel_case_types)]
-        const _: () = {
-            ::tasklock_runtime::__private::inventory::submit! {
-                ::tasklock_runtime::__private::Registration::new(
-                    ::tasklock_runtime::__private::Definition::new("refresh_rates")
-                        .ttl_nanos(30000000000u64)
-                        .heartbeat_nanos(10000000000u64)
-                        .every_nanos(5000000000u64),
-                    ::tasklock_runtime::__private::Location::new(
-                        ::core::module_path!(),
-                        ::core::file!(),
-                        ::core::line!(),
-                    ),
-                    |run| ::std::boxed::Box::pin(async move {
-                        <TaskResult as ::tasklock_runtime::__private::IntoOutcome>::into_outcome(
-                            refresh_rates(
-                                <LeaseContext as ::tasklock_runtime::__private::IsLease>
-                                    ::from_lease(run.lease().clone())
-                            ).await
-                        )
-                    }),
-                    |needs| {},
-                )
-            }
-        };
+    let page = include_str!("../how_it_works.md");
+    let blocks: Vec<_> = page.split("```\n").skip(1).step_by(2).collect();
+    let [written, shown] = blocks[..] else {
+        panic!("the page has {} blocks of code", blocks.len());
     };
-    assert_eq!(
-        expand_attribute(args, handler()).to_string(),
-        expected.to_string()
-    );
+    let (written, shown) = (visible(written), visible(shown));
+    let mut item: ItemFn = syn::parse_str(&written).unwrap();
+    let attribute = item.attrs.remove(0);
+    let args = attribute.meta.require_list().unwrap().tokens.clone();
+    let expansion = expand_attribute(args, item.into_token_stream());
+    let shown_tokens: TokenStream = shown.parse().unwrap();
+    // Of a comment, quote! makes a raw string; and blanks between tokens say where they come from.
+    let of = |tokens: &TokenStream| {
+        let text = tokens.to_string().replace("= r\"", "= \"");
+        text.split_whitespace().collect::<String>()
+    };
+    assert_eq!(of(&expansion), of(&shown_tokens));
+    let lines = shown.lines().count();
+    assert!(lines <= 60, "{lines} lines");
+}
+
+/// A block of code as a reader sees it.
+fn visible(block: &str) -> String {
+    let hidden = |line: &&str| !line.starts_with("# ");
+    let lines: Vec<_> = block.lines().filter(hidden).collect();
+    lines.join("\n").trim().to_owned()
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod expansion;
 mod options;
 mod parameters;
+mod reference;
 mod signature;
 mod values;
 

@@ -47,6 +47,7 @@ impl Template {
     /// An expression that is the name, of the payload behind a variable. What is wrong with a field the compiler
     /// shows at the literal.
     pub(crate) fn name_of(&self, payload: &Ident, at: Span) -> TokenStream {
+        let payload = Ident::new(&payload.to_string(), payload.span().located_at(at));
         let mut format = String::new();
         let mut fields = Vec::new();
         for part in &self.parts {

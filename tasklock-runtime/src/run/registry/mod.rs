@@ -143,9 +143,16 @@ fn collect(
             // Which of the two inventory brings first is chance: the message must not be.
             let mut places = [describe(other), describe(registration)];
             places.sort_unstable();
+            // From edition 2024 on rustdoc makes one program of a crate's doc tests.
+            let merged = other.location.crate_name().starts_with("doctest_bundle");
+            let also = if merged {
+                ", or mark a doc test as `standalone_crate`"
+            } else {
+                ""
+            };
             mistakes.push(format!(
                 "task {name:?} is defined twice, in {} and in {}: give one of them another \
-                 `name = \"…\"`",
+                 `name = \"…\"`{also}",
                 places[0], places[1]
             ));
         }
