@@ -171,6 +171,8 @@ macro_rules! suite {
                     a_key_of_an_open_transaction_is_waited_for,
                     a_key_that_the_snapshot_does_not_show,
                     a_transaction_that_begins_with_it_waits_for_its_turn,
+                    others_work_on_beside_a_transaction_with_keys,
+                    a_key_whose_job_has_ended_is_free,
                 }
                 steer {
                     jobs_are_listed_the_newest_first,

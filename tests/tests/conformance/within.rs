@@ -1,5 +1,7 @@
 //! Enqueueing in the application's own transaction.
 
+mod beside;
+
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -10,6 +12,10 @@ use tasklock_runtime::{Error, StoreErrorKind};
 use crate::guard::begins;
 use crate::steps::{LONG, at_once, claim, claim_one, enqueue, job, new, started, watch, with_key};
 use crate::world::{Sql, World};
+
+pub(crate) use beside::{
+    a_key_whose_job_has_ended_is_free, others_work_on_beside_a_transaction_with_keys,
+};
 
 /// What happens in the transaction after the jobs were enqueued, or before.
 type Meanwhile<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;

@@ -16,7 +16,7 @@ impl MySqlStore {
             .fetch_one(&mut *connection)
             .await?;
         let mut tx = connection.begin_with(BEGIN).await?;
-        let enqueued = insert(&mut tx, &self.statements, jobs, step, Look::First).await?;
+        let enqueued = insert(&mut tx, &self.statements, jobs, step, Look::Own).await?;
         tx.commit().await?;
         connection.done();
         self.tell();

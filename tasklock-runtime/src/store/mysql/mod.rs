@@ -41,6 +41,7 @@ mod lanes;
 mod migrate;
 mod named;
 mod parked;
+mod peek;
 mod renamed;
 mod resources;
 mod rows;
