@@ -21,7 +21,7 @@
 //! # What crashes leave behind
 //!
 //! A worker's own transactions commit everything or nothing. One that dies or is stopped in the midst of one holds its
-//! locks until the server ends it: MariaDB after [`IDLE_TRANSACTION`] seconds; MySQL has no such time-out, and waits until the
+//! locks until the server ends it: MariaDB after two seconds; MySQL has no such time-out, and waits until the
 //! connection is lost. Nobody waits for these locks meanwhile; the rows are skipped.
 //!
 //! # Wake-ups
@@ -45,6 +45,7 @@ mod peek;
 mod renamed;
 mod resources;
 mod rows;
+mod session;
 mod statements;
 mod steer;
 mod verbs;
@@ -56,7 +57,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use sqlx::mysql::{MySqlConnectOptions, MySqlPoolOptions, MySqlRow};
-use sqlx::{Connection, Executor, MySql, MySqlConnection, MySqlPool, Row};
+use sqlx::{Connection, MySql, MySqlConnection, MySqlPool, Row};
 use tokio::sync::Notify;
 
 use super::connect::Options;
@@ -69,12 +70,11 @@ use super::{
 };
 use crate::error::{Error, StoreError, StoreErrorKind};
 use crate::lease::{Anchor, LeaseKey, OwnerToken};
+use session::Use;
 use statements::Statements;
 
 const CONNECTIONS: u32 = 6;
 const ACQUIRE: Duration = Duration::from_secs(5);
-/// After so many seconds without a statement the server ends a transaction of a worker's own.
-const IDLE_TRANSACTION: u32 = 2;
 
 struct MySqlStore {
     /// Told when something was written that a worker may take.
@@ -144,7 +144,7 @@ pub(super) async fn open(
         .acquire_timeout(ACQUIRE)
         // A stale connection shows itself in the call, which is tried again anyway.
         .test_before_acquire(false)
-        .after_connect(move |connection, _| Box::pin(server.prepare(connection)))
+        .after_connect(move |connection, _| Box::pin(server.prepare(connection, Use::Calls)))
         .connect_lazy_with(options.clone());
     Ok(Arc::new(MySqlStore {
         written: Arc::default(),
@@ -179,17 +179,6 @@ impl Server {
             Self::MariaDb => Dialect::MariaDb,
             Self::MySql => Dialect::MySql,
         }
-    }
-
-    /// A worker that is stopped, or cut off, in the midst of a transaction holds its locks for no longer than that.
-    async fn prepare(self, connection: &mut MySqlConnection) -> Result<(), sqlx::Error> {
-        if self == Self::MariaDb {
-            let sql = format!("SET SESSION idle_transaction_timeout = {IDLE_TRANSACTION}");
-            connection
-                .execute(sqlx::raw_sql(sqlx::AssertSqlSafe(sql)))
-                .await?;
-        }
-        Ok(())
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use tasklock_runtime::StoreErrorKind;
 use tasklock_runtime::store::{Enqueued, NewJob, Then};
 
-use super::{Committed, application, nothing};
+use super::{Committed, application, kind, nothing};
 use crate::guard::begins;
 use crate::steps::{
     LONG, NONE, at_once, claim, enqueue, finish, job, new, renewal, renewer, sorted, then, with_key,
@@ -85,8 +86,18 @@ pub(crate) async fn a_key_whose_job_has_ended_is_free(world: &World) {
             let steps: [super::Meanwhile<'_>; 2] = [before, nothing()];
             let enqueued = sql
                 .within(begin, &*store.insertion(), &jobs, steps, Committed)
-                .await
-                .unwrap();
+                .await;
+            let enqueued = match enqueued {
+                // Where the snapshot is held against it: the next one shows how it is.
+                Err(error) if world.is_mysql() && !world.reads_past_snapshots() => {
+                    assert_eq!(kind(&error), Some(StoreErrorKind::Busy), "{begin}: {error}");
+                    let steps = [nothing(), nothing()];
+                    sql.within(begin, &*store.insertion(), &jobs, steps, Committed)
+                        .await
+                        .unwrap()
+                }
+                enqueued => enqueued.unwrap(),
+            };
             assert!(
                 enqueued.iter().all(|job| job.is_new()),
                 "{begin}: {enqueued:?}"
