@@ -38,6 +38,7 @@ mod fence;
 mod finish;
 mod guard;
 mod limits;
+mod locked;
 mod locks;
 mod named;
 mod names;
@@ -575,6 +576,16 @@ mod mysql_elsewhere {
             a_table_of_another_shape_lets_nothing_through,
             what_is_no_name_or_no_fence_is_refused,
             effects_come_in_the_order_of_their_fences,
+        }
+    }
+}
+
+/// What is MariaDB's own.
+mod mysql_alone {
+    cases! { mysql:
+        locked {
+            a_renewal_does_not_wait_for_a_prune_that_waits,
+            drawn_numbers_leave_no_rows,
         }
     }
 }

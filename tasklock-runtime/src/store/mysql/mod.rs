@@ -12,8 +12,9 @@
 //! Batches travel as JSON, read by `JSON_TABLE`. Ids of new rows follow from the first one of a statement, for InnoDB gives a
 //! statement that says how many rows it has a block of them.
 //!
-//! Nothing waits for a row's lock but a guard, an operator's call on one job, a start (for another start), and an insert that meets a key
-//! of an open transaction. So most deadlocks are none of ours; those that come are tried again.
+//! Nothing waits for a row's lock but a guard, an operator's call on one job, a start (for another start), an insert that meets a key
+//! of an open transaction, and a prune, which then has nothing else locked. So most deadlocks are none of ours; those that come are
+//! tried again.
 //!
 //! Instants are microseconds in `BIGINT`, by `UTC_TIMESTAMP(6)`: no time zone of session or server changes them, and none has
 //! a gap. It is the statement's start, which errs to the safe side: an expiry that is written is no later than it might be.
@@ -31,6 +32,7 @@
 mod beat;
 mod claim;
 mod declare;
+mod drawn;
 mod ends;
 mod fence;
 mod fragments;

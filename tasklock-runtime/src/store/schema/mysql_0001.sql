@@ -90,7 +90,7 @@ CREATE TABLE IF NOT EXISTS {p}pause (
     CONSTRAINT {p}pause_kind CHECK (kind IN ('task', 'queue'))
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
 -- Named leases are rows of the job table, of a task that nobody can have. Their fences come from here, so that a name whose
--- row was deleted goes on with greater ones: the next number outlives the rows, which are deleted.
+-- row was deleted goes on with greater ones: the next number outlives the rows, and so none stays.
 CREATE TABLE IF NOT EXISTS {p}lease_fence (
     id             BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY
 ) ENGINE = InnoDB;
