@@ -586,6 +586,8 @@ mod mysql_alone {
         locked {
             a_renewal_does_not_wait_for_a_prune_that_waits,
             drawn_numbers_leave_no_rows,
+            a_task_that_another_claim_counts_is_not_waited_for,
+            what_is_not_due_is_not_locked_by_a_claim,
         }
     }
 }

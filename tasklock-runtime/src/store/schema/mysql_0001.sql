@@ -109,11 +109,12 @@ CREATE TABLE IF NOT EXISTS {p}alias (
     task           VARCHAR(128) NOT NULL,
     served_until   BIGINT NOT NULL
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
--- Whoever counts the runs of a task whose number is limited has its row here locked.
+-- Whoever counts the runs of a task whose number is limited has its row here locked. Starts exclude each other by the row ''.
 CREATE TABLE IF NOT EXISTS {p}limited (
     task           VARCHAR(128) NOT NULL PRIMARY KEY
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
--- Which store this is: a transaction of another database is told apart by it. Starts exclude each other by its row.
+INSERT IGNORE INTO {p}limited VALUES ('');
+-- Which store this is: a transaction of another database is told apart by it.
 CREATE TABLE IF NOT EXISTS {p}store (
     id             VARCHAR(36) NOT NULL PRIMARY KEY
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};

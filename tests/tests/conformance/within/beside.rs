@@ -8,7 +8,8 @@ use tasklock_runtime::store::{Enqueued, NewJob, Then};
 use super::{Committed, application, kind, nothing};
 use crate::guard::begins;
 use crate::steps::{
-    LONG, NONE, at_once, claim, enqueue, finish, job, new, renewal, renewer, sorted, then, with_key,
+    LONG, NONE, at_once, claim, enqueue, finish, job, new, renewal, renewer, sorted, task, then,
+    with_key,
 };
 use crate::world::World;
 
@@ -43,6 +44,10 @@ pub(crate) async fn others_work_on_beside_a_transaction_with_keys(world: &World)
             assert_eq!(sorted(ended), sorted(expected), "{begin}");
             let renewed = at_once(renewer.renew(&[renewal(&runs[0].key, LONG)])).await;
             assert_eq!(renewed.unwrap(), [runs[0].key.job], "{begin}");
+            // A start.
+            at_once(other.declare(&[task("standing", None)]))
+                .await
+                .unwrap();
             // Its key was found taken, and stays so: on MariaDB its end comes after that. Nobody waits for it.
             if world.is_mysql() {
                 let end = then(&runs[0].key, Then::Done(None));

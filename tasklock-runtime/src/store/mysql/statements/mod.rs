@@ -64,6 +64,7 @@ statements! {
     take_over: claim::TAKE_OVER,
     drop_beats: claim::DROP_BEATS,
     lock_limited: claim::LOCK_LIMITED,
+    known_limited: claim::KNOWN_LIMITED,
     know_limited: claim::KNOW_LIMITED,
     lock_to_renew: lease::LOCK_TO_RENEW,
     renew: lease::RENEW,
