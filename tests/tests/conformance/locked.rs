@@ -1,15 +1,23 @@
-//! What waits on MariaDB and what does not.
+//! What waits on MariaDB and what does not, and what its sessions and triggers show.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use tasklock_runtime::store::{Acquired, Due, LEASES, NewJob};
+use sqlx::{Connection, Executor};
+use tasklock_runtime::store::{Acquired, Due, Guarded, LEASES, NewJob, Wake};
+use tasklock_runtime::{CommitError, Error, Next, StoreErrorKind};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::task::block_in_place;
 use tokio::time::timeout;
 
+use crate::guard::{MYSQL, NOTHING, application};
 use crate::named::acquire;
 use crate::steps::{
-    BOUND, LONG, at_once, claim, enqueue, enqueue_due, held, limited, new, renewal, renewer,
+    BOUND, LONG, SHORT, at_once, claim, end, enqueue, enqueue_due, held, limited, new, renewal,
+    renewer, taken_over,
 };
-use crate::world::World;
+use crate::world::{Sql, World};
 
 const BEGIN: &str = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION";
 
@@ -106,4 +114,103 @@ pub(crate) async fn what_is_not_due_is_not_locked_by_a_claim(world: &World) {
     let claimed = timeout(BOUND, claiming).await.expect("it goes on").unwrap();
     let claimed: Vec<i64> = claimed.claims.iter().map(|claim| claim.key.job).collect();
     assert_eq!(claimed, [due]);
+}
+
+/// A trigger tells what the session has while the guard holds.
+pub(crate) async fn a_shorter_time_out_of_the_session_stays(world: &World) {
+    let mut sql = application(world).await.unwrap();
+    let store = world.store().await;
+    sql.execute("CREATE TABLE bound (seconds bigint)").await;
+    sql.execute(
+        "CREATE TRIGGER ends AFTER UPDATE ON tasklock_job FOR EACH ROW
+         INSERT INTO bound VALUES (@@SESSION.idle_transaction_timeout)",
+    )
+    .await;
+    let ttl = i64::try_from(LONG.as_secs()).unwrap();
+    for (own, bound) in [(7, 7), (0, ttl), (ttl + 17, ttl)] {
+        let run = held(&*store, &format!("task {own}"), LONG).await;
+        sql.execute("DELETE FROM bound").await;
+        sql.execute(&format!("SET SESSION idle_transaction_timeout = {own}"))
+            .await;
+        let anchor = store.anchor(end(&run.key, Next::Dormant), LONG);
+        let committed = sql.effect(MYSQL[0], &*anchor, true, NOTHING).await;
+        assert!(committed.is_ok(), "{committed:?}");
+        assert_eq!(sql.number("SELECT seconds FROM bound").await, bound);
+        let after = "SELECT CAST(@@SESSION.idle_transaction_timeout AS SIGNED)";
+        assert_eq!(sql.number(after).await, own);
+    }
+}
+
+pub(crate) async fn a_nested_transactions_guard_ends_its_savepoint_alone(world: &World) {
+    let Some(Sql::MySql(mut connection)) = application(world).await else {
+        panic!("it is MariaDB's");
+    };
+    let store = world.store().await;
+    let lost = held(&*store, "lost", SHORT).await;
+    taken_over(&*store, "lost", LONG).await;
+    let run = held(&*store, "task", LONG).await;
+    let write = "INSERT INTO effect VALUES (1)";
+    for (lease, commits, effects) in [(&run, true, 2), (&run, false, 0), (&lost, true, 1)] {
+        let anchor = store.anchor(end(&lease.key, Next::Dormant), LONG);
+        let mut outer = connection.begin().await.unwrap();
+        outer.execute(write).await.unwrap();
+        let mut inner = outer.begin().await.unwrap();
+        inner.execute(write).await.unwrap();
+        let committed = inner.commit_under(&[&*anchor], false, &|| Ok(())).await;
+        match committed {
+            Ok(()) => assert_eq!(lease.key, run.key),
+            Err(CommitError::Lost(_)) => assert_eq!(lease.key, lost.key),
+            other => panic!("{other:?}"),
+        }
+        if commits {
+            outer.commit().await.unwrap();
+        } else {
+            outer.rollback().await.unwrap();
+        }
+        let count = "SELECT COUNT(*) FROM effect";
+        let count: i64 = sqlx::query_scalar(count)
+            .fetch_one(&mut connection)
+            .await
+            .unwrap();
+        assert_eq!(count, effects);
+        connection.execute("DELETE FROM effect").await.unwrap();
+    }
+}
+
+/// The error of a server with such a log, from a trigger.
+pub(crate) async fn a_binary_log_of_statements_is_told(world: &World) {
+    let store = world.store().await;
+    let mut sql = world.sql().await.unwrap();
+    sql.execute(
+        "CREATE TRIGGER refuses BEFORE INSERT ON tasklock_job FOR EACH ROW
+         SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1665, MESSAGE_TEXT = 'cannot be logged'",
+    )
+    .await;
+    let error = store.enqueue(&[new("task")]).await.unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::NotWritable, "{error}");
+    assert!(Error::from(error).to_string().contains("binlog_format"));
+}
+
+/// By this process, before it waits for the next.
+pub(crate) async fn what_is_written_during_a_wake_up_is_heard(world: &World) {
+    let store = world.store().await;
+    let (sender, mut wakes) = mpsc::unbounded_channel();
+    let watching = store.watch(Box::new({
+        let (store, first) = (Arc::clone(&store), AtomicBool::new(true));
+        move |wake| {
+            if first.swap(false, Ordering::Relaxed) {
+                let enqueued =
+                    block_in_place(|| Handle::current().block_on(store.enqueue(&[new("task")])));
+                enqueued.unwrap();
+            }
+            let _ = sender.send(wake);
+        }
+    }));
+    let watching = tokio::spawn(watching);
+    enqueue(&*store, new("task")).await;
+    for _ in 0..2 {
+        let wake = timeout(BOUND, wakes.recv()).await.expect("it wakes");
+        assert_eq!(wake, Some(Wake::Work));
+    }
+    watching.abort();
 }

@@ -200,6 +200,10 @@ fn diagnose(error: &sqlx::Error) -> (StoreErrorKind, &'static str) {
             StoreErrorKind::NotWritable,
             "the server takes no writes: point the URL at the primary, not at a replica",
         ),
+        1665 => (
+            StoreErrorKind::NotWritable,
+            "transactions at READ COMMITTED need a binary log of rows: set binlog_format to MIXED or ROW on the server",
+        ),
         1142 | 1143 | 1044 | 1227 | 1370 => (
             StoreErrorKind::NotWritable,
             "the user lacks a grant: `tasklock_runtime::schema_sql` lists those that are needed",
@@ -239,10 +243,13 @@ impl MySqlStore {
         &self,
         wake: Box<dyn Fn(Wake) + Send + Sync>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        // Each hears from when it is made on: the first one from now, and the next one from before the work is looked for.
         let written = Arc::clone(&self.written);
+        let mut next = Arc::clone(&written).notified_owned();
         Box::pin(async move {
             loop {
-                written.notified().await;
+                next.await;
+                next = Arc::clone(&written).notified_owned();
                 wake(Wake::Work);
             }
         })
