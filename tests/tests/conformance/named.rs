@@ -33,7 +33,7 @@ pub(crate) fn wanted(name: &str, ttl: Duration) -> Acquire {
     }
 }
 
-async fn acquire(store: &dyn Store, name: &str, ttl: Duration) -> Acquired {
+pub(crate) async fn acquire(store: &dyn Store, name: &str, ttl: Duration) -> Acquired {
     let mut acquired = store.acquire(&[wanted(name, ttl)]).await.unwrap();
     assert_eq!(acquired.len(), 1);
     acquired.remove(0)

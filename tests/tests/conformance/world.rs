@@ -30,6 +30,15 @@ const ELSEWHERE: &[&str] = &[
         AS $$ SELECT pg_catalog.statement_timestamp() + interval '1 hour' $$",
 ];
 
+/// The same of a MariaDB server.
+const HOSTILE: &[&str] = &[
+    "SET GLOBAL autocommit = 0, completion_type = 'CHAIN', sql_safe_updates = 1, unique_checks = 0",
+    "SET GLOBAL sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,NO_ZERO_DATE'",
+    "SET GLOBAL sql_select_limit = 2, sql_auto_is_null = 1, group_concat_max_len = 4",
+    "SET GLOBAL tx_isolation = 'SERIALIZABLE', innodb_snapshot_isolation = ON",
+    "SET GLOBAL time_zone = '+05:45', auto_increment_increment = 3, auto_increment_offset = 2",
+];
+
 /// A fresh database of one kind, gone with this.
 pub(crate) struct World {
     base: Base,
@@ -41,7 +50,8 @@ enum Base {
     Memory(Memory),
     Redis(redis::Place),
     Sqlite(sqlite::File),
-    MySql(mysql::Database),
+    /// With the server, where that is one of a world's own.
+    MySql(mysql::Database, Option<Arc<mysql::Server>>),
     Postgres {
         database: Arc<postgres::Database>,
         schema: String,
@@ -75,7 +85,28 @@ impl World {
     }
 
     pub(crate) async fn mysql() -> Option<Self> {
-        let base = Base::MySql(mysql::database().await?);
+        let base = Base::MySql(mysql::database().await?, None);
+        Some(Self { base, ahead: 0 })
+    }
+
+    /// On a server of its own, which the worlds of this kind share.
+    pub(crate) async fn mysql_elsewhere() -> Option<Self> {
+        static SHARED: Mutex<Weak<mysql::Server>> = Mutex::const_new(Weak::new());
+        let mut shared = SHARED.lock().await;
+        let server = match shared.upgrade() {
+            Some(server) => server,
+            None => {
+                let server = Arc::new(mysql::Server::start().await?);
+                let mut connection = MySqlConnection::connect(server.url()).await.unwrap();
+                for statement in HOSTILE {
+                    connection.execute(*statement).await.unwrap();
+                }
+                *shared = Arc::downgrade(&server);
+                server
+            }
+        };
+        drop(shared);
+        let base = Base::MySql(server.database().await, Some(server));
         Some(Self { base, ahead: 0 })
     }
 
@@ -158,7 +189,7 @@ impl World {
             Base::Memory(memory) => return Source::Pool(Pool::Memory(memory.clone())),
             Base::Redis(place) => place.url().to_owned(),
             Base::Sqlite(file) => file.url(),
-            Base::MySql(database) => database.url().to_owned(),
+            Base::MySql(database, _) => database.url().to_owned(),
             Base::Postgres { database, schema } => in_schema(database.url(), schema),
         };
         let option = "database";
@@ -192,11 +223,15 @@ impl World {
                 let connection = SqliteConnection::connect(&file.url()).await.unwrap();
                 Some(Sql::Sqlite(connection))
             }
-            Base::MySql(database) => {
+            Base::MySql(database, _) => {
                 let mut connection = database.connect().await;
                 // Names in double quotes, as the others have them.
                 let quotes = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')";
                 connection.execute(quotes).await.unwrap();
+                // And what it does is done, wherever it is.
+                let plain = "SET SESSION autocommit = 1, completion_type = 'NO_CHAIN', sql_safe_updates = 0, \
+                    sql_select_limit = 9999999, sql_auto_is_null = 0, group_concat_max_len = 9999999";
+                connection.execute(plain).await.unwrap();
                 Some(Sql::MySql(connection))
             }
             Base::Postgres { database, schema } => {
@@ -212,7 +247,12 @@ impl World {
     }
 
     pub(crate) fn is_mysql(&self) -> bool {
-        matches!(self.base, Base::MySql(_))
+        matches!(self.base, Base::MySql(..))
+    }
+
+    /// Whether a locking read shows a row that has changed since the transaction's snapshot: else it is an error, as on Postgres.
+    pub(crate) fn reads_past_snapshots(&self) -> bool {
+        matches!(self.base, Base::MySql(_, None))
     }
 
     /// Whether somebody who writes leaves the other rows free.
@@ -306,7 +346,7 @@ impl World {
                 "SELECT count(DISTINCT w.pid) FROM pg_locks w JOIN pg_locks t ON t.pid = w.pid
                  WHERE NOT w.granted AND t.relation = '{schema}.tasklock_job'::regclass"
             ),
-            Base::MySql(_) => WAITING.to_owned(),
+            Base::MySql(..) => WAITING.to_owned(),
             _ => panic!("it does not tell who waits"),
         };
         let look = async || (sql.number(&waiting).await >= count).then_some(());

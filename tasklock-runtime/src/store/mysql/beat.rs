@@ -4,6 +4,7 @@ use sqlx::{Connection, MySql, MySqlConnection};
 
 use super::diagnose;
 use super::rows::job_row;
+use super::session::Use;
 use super::statements::{BEGIN, Statements};
 use crate::lease::LeaseKey;
 use crate::store::sql::Beat;
@@ -17,7 +18,7 @@ impl Beat for Statements {
     const DIAGNOSE: fn(&sqlx::Error) -> (crate::error::StoreErrorKind, &'static str) = diagnose;
 
     async fn opened(&self, connection: &mut MySqlConnection) -> Result<(), sqlx::Error> {
-        self.server.prepare(connection).await
+        self.server.prepare(connection, Use::Heartbeat).await
     }
 
     /// The rows are locked in a shared mode first: so none of these leases is taken over or ends before its renewal is committed,

@@ -1,6 +1,6 @@
 //! The claim, one try: what has expired first, then what is due.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use sqlx::{Connection, MySql, MySqlConnection, Transaction};
 
@@ -175,12 +175,8 @@ impl MySqlStore {
             rooms.contains_key(&*lane.task) && lane.due.is_some_and(|due| due <= seen.now)
         };
         let lanes: Vec<&Lane> = seen.lanes.iter().filter(is_due).collect();
-        let alone = matches!(lanes[..], [lane] if rooms.get(&*lane.task) == Some(&None));
-        let shares = if alone {
-            vec![limit]
-        } else {
-            self.shares(tx, &lanes, rooms, limit).await?
-        };
+        // No more than are due: whoever asks for one more locks the first that is not.
+        let shares = self.shares(tx, &lanes, rooms, limit).await?;
         let mut rows: Vec<Locked> = Vec::new();
         for (lane, most) in lanes.into_iter().zip(shares).filter(|(_, most)| *most > 0) {
             let found = sqlx::query(&self.statements.lock_due)
@@ -270,17 +266,26 @@ impl MySqlStore {
         let limited: Vec<String> = limited.map(|wanted| wanted.task.clone()).collect();
         let known = self.limited.lock().map(|known| known.clone());
         let known = known.unwrap_or_default();
-        let unknown: BTreeMap<&String, ()> = limited
+        let mut unknown: Vec<&String> = limited
             .iter()
             .filter(|task| !known.contains(task))
-            .map(|task| (task, ()))
             .collect();
+        unknown.sort();
+        unknown.dedup();
         if !unknown.is_empty() {
-            let unknown: Vec<&String> = unknown.into_keys().collect();
-            sqlx::query(&self.statements.know_limited)
+            let found: Vec<String> = sqlx::query_scalar(&self.statements.known_limited)
                 .bind(batch(&unknown, |task| task))
-                .execute(connection)
+                .fetch_all(&mut *connection)
                 .await?;
+            let mut missing = unknown.clone();
+            missing.retain(|task| !found.contains(task));
+            // To write a row that is there is to wait for the claim that has it locked.
+            if !missing.is_empty() {
+                sqlx::query(&self.statements.know_limited)
+                    .bind(batch(&missing, |task| task))
+                    .execute(connection)
+                    .await?;
+            }
             if let Ok(mut known) = self.limited.lock() {
                 known.extend(unknown.into_iter().cloned());
             }

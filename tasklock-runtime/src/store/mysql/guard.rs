@@ -41,7 +41,8 @@ impl Guard {
         }
     }
 
-    /// From here on the server ends the transaction if nothing is heard for so long; it counts in seconds.
+    /// From here on the server ends the transaction if nothing is heard for so long, or for less where the session says so; it counts in
+    /// seconds, and 0 is for ever.
     async fn bound(&self, tx: &mut MySqlConnection) -> Result<(), sqlx::Error> {
         if self.statements.server == Server::MySql {
             return Ok(());
@@ -50,8 +51,9 @@ impl Guard {
         run(
             tx,
             format!(
-                "SET @tasklock_idle = CAST(COALESCE(@tasklock_idle, @@SESSION.idle_transaction_timeout) AS SIGNED), \
-                 SESSION idle_transaction_timeout = {seconds}"
+                "SET @tasklock_idle = CAST(COALESCE(@tasklock_idle, @@SESSION.idle_transaction_timeout) AS SIGNED); \
+                 SET SESSION idle_transaction_timeout = IF(@@SESSION.idle_transaction_timeout = 0, {seconds}, \
+                 LEAST(@@SESSION.idle_transaction_timeout, {seconds}))"
             ),
         )
         .await

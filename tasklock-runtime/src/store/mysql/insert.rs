@@ -2,6 +2,11 @@
 //!
 //! A statement that says how many rows it has is given a block of ids: the first is told, the others follow in the order of the rows. A row
 //! that is not written, for its key is taken, uses one up.
+//!
+//! In the application's transaction each lock stays until that ends, whenever that is. So a key that is taken is not tried: it is seen
+//! without a lock (`peek`), and then its job's row is locked, that it does not end meanwhile. What was written is not read
+//! again: a locking read of it would lock the gap before it, but for READ COMMITTED. What stays is InnoDB's own search for
+//! duplicates, which locks the gaps beside an entry of the same key, be it one that was deleted and is not yet purged.
 
 use std::sync::Arc;
 
@@ -42,7 +47,7 @@ pub(super) async fn insert(
     }
     for mut chunk in batch.keyed_chunks() {
         for _ in 0..TRIES {
-            chunk = keyed(connection, statements, &mut batch, chunk, look).await?;
+            chunk = keyed(connection, statements, &mut batch, chunk, (look, step)).await?;
             if chunk.is_empty() {
                 break;
             }
@@ -51,40 +56,86 @@ pub(super) async fn insert(
     batch.done()
 }
 
-/// Whether a look that locks nothing comes first: a row that exists is locked by whoever tries to write it again.
+/// In whose transaction the jobs are written, and so how it is seen who has a key: a row that exists is locked by whoever tries to write
+/// it again, and with it the gap before it in the index, in which others write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
-    First,
-    /// In the application's own transaction, which may be a serializable one: each of its reads is a lock that stands in the way of
-    /// the others' inserts.
-    Never,
+    /// READ COMMITTED, where each read shows the newest.
+    Own,
+    Applications,
 }
 
+impl Look {
+    /// Without a lock.
+    async fn seen(
+        self,
+        connection: &mut MySqlConnection,
+        statements: &Statements,
+        jobs: &[&NewJob],
+    ) -> Result<Vec<Written>, sqlx::Error> {
+        match self {
+            Self::Own => holders(connection, &statements.key_taken, jobs).await,
+            Self::Applications => statements.peek(connection, jobs).await,
+        }
+    }
+
+    /// Those that are taken, and stay so.
+    async fn taken(
+        self,
+        connection: &mut MySqlConnection,
+        statements: &Statements,
+        jobs: &[&NewJob],
+    ) -> Result<Vec<Written>, sqlx::Error> {
+        let seen = self.seen(connection, statements, jobs).await?;
+        if self == Self::Own || seen.is_empty() {
+            return Ok(seen);
+        }
+        sqlx::query_as(&statements.key_kept)
+            .bind(batch(&seen, |(id, _, _)| id))
+            .fetch_all(connection)
+            .await
+    }
+}
+
+/// Answers those of which it is not known yet who has the key.
 async fn keyed(
     connection: &mut MySqlConnection,
     statements: &Statements,
     batch: &mut Batch<'_>,
     chunk: Vec<usize>,
-    look: Look,
+    (look, step): (Look, u64),
 ) -> Result<Vec<usize>, sqlx::Error> {
-    let mut free = chunk;
-    if look == Look::First {
-        let taken = holders(connection, &statements.key_taken, &batch.jobs_of(&free)).await?;
-        free = batch.note_keyed(&free, Vec::new(), taken);
-    }
+    let jobs = batch.jobs_of(&chunk);
+    let taken = look.taken(connection, statements, &jobs).await?;
+    let free = batch.note_keyed(&chunk, Vec::new(), taken);
     if free.is_empty() {
         return Ok(free);
     }
     let jobs = batch.jobs_of(&free);
     let (first, written) = write(connection, statements, &statements.enqueue_keyed, &jobs).await?;
-    let mut found = holders(connection, &statements.key_taken_now, &jobs).await?;
+    if written == jobs.len() {
+        let ids = (0..jobs.len() as u64).map(|nth| (id(first + nth * step),));
+        batch.note_plain(&free, ids.collect());
+        return Ok(Vec::new());
+    }
     // Others' ids are before the block or behind it: so ours are the least of those that are not before it.
-    found.sort_unstable_by_key(|(id, _, _)| *id);
-    found.dedup_by_key(|(id, _, _)| *id);
-    let before = found.partition_point(|(found, _, _)| *found < id(first));
-    let mut new = found.split_off(if first > 0 { before } else { found.len() });
-    found.extend(new.split_off(new.len().min(written)));
-    Ok(batch.note_keyed(&free, new, found))
+    let mut new = match first {
+        0 => Vec::new(),
+        _ => look.seen(connection, statements, &jobs).await?,
+    };
+    new.sort_unstable_by_key(|(id, _, _)| *id);
+    new.dedup_by_key(|(id, _, _)| *id);
+    new.drain(..new.partition_point(|(found, _, _)| *found < id(first)));
+    new.truncate(written);
+    // A key that the call has twice is one of ours.
+    let again = new.clone();
+    let unwritten = batch.note_keyed(&free, new, again);
+    if unwritten.is_empty() {
+        return Ok(unwritten);
+    }
+    let jobs = batch.jobs_of(&unwritten);
+    let taken = holders(connection, &statements.key_taken_now, &jobs).await?;
+    Ok(batch.note_keyed(&unwritten, Vec::new(), taken))
 }
 
 fn id(number: u64) -> i64 {
@@ -167,7 +218,7 @@ impl Inserting for MySqlConnection {
             &insertion.statements,
             jobs,
             step.unwrap_or(1),
-            Look::Never,
+            Look::Applications,
         )
         .await
         .map_err(failed)

@@ -1,11 +1,11 @@
 //! Jobs as applications see them: each verb one try.
 
-use sqlx::Connection;
+use sqlx::{Connection, MySqlConnection};
 
 use super::MySqlStore;
 pub(super) use super::insert::Insertion;
 use super::insert::{Look, insert};
-use super::statements::BEGIN;
+use super::statements::{BEGIN, Statements};
 use crate::store::sql::json::batch;
 use crate::store::{Enqueued, NewJob};
 
@@ -16,7 +16,7 @@ impl MySqlStore {
             .fetch_one(&mut *connection)
             .await?;
         let mut tx = connection.begin_with(BEGIN).await?;
-        let enqueued = insert(&mut tx, &self.statements, jobs, step, Look::First).await?;
+        let enqueued = insert(&mut tx, &self.statements, jobs, step, Look::Own).await?;
         tx.commit().await?;
         connection.done();
         self.tell();
@@ -50,12 +50,27 @@ impl MySqlStore {
                     .by_ids(&mut tx, &statements.drop_beats, &locked)
                     .await?;
             }
-            for statement in [&statements.prune_line, &statements.prune_fences] {
-                sqlx::query(statement).execute(&mut *tx).await?;
-            }
         }
         tx.commit().await?;
+        if pruned.len() < most {
+            statements.prune_line(&mut connection).await?;
+        }
         connection.done();
         Ok(pruned.len())
+    }
+}
+
+impl Statements {
+    /// In a transaction of its own, that may wait for somebody in the line: nothing else is locked meanwhile.
+    async fn prune_line(&self, connection: &mut MySqlConnection) -> Result<(), sqlx::Error> {
+        let dead: Vec<i64> = sqlx::query_scalar(&self.long_dead)
+            .fetch_all(&mut *connection)
+            .await?;
+        if dead.is_empty() {
+            return Ok(());
+        }
+        let mut tx = connection.begin_with(BEGIN).await?;
+        self.by_ids(&mut tx, &self.prune_line, &dead).await?;
+        tx.commit().await
     }
 }

@@ -12,8 +12,9 @@
 //! Batches travel as JSON, read by `JSON_TABLE`. Ids of new rows follow from the first one of a statement, for InnoDB gives a
 //! statement that says how many rows it has a block of them.
 //!
-//! Nothing waits for a row's lock but a guard, an operator's call on one job, a start (for another start), and an insert that meets a key
-//! of an open transaction. So most deadlocks are none of ours; those that come are tried again.
+//! Nothing waits for a row's lock but a guard, an operator's call on one job, a start (for another start), an insert that meets a key
+//! of an open transaction, and a prune, which then has nothing else locked. So most deadlocks are none of ours; those that come are
+//! tried again.
 //!
 //! Instants are microseconds in `BIGINT`, by `UTC_TIMESTAMP(6)`: no time zone of session or server changes them, and none has
 //! a gap. It is the statement's start, which errs to the safe side: an expiry that is written is no later than it might be.
@@ -21,7 +22,7 @@
 //! # What crashes leave behind
 //!
 //! A worker's own transactions commit everything or nothing. One that dies or is stopped in the midst of one holds its
-//! locks until the server ends it: MariaDB after [`IDLE_TRANSACTION`] seconds; MySQL has no such time-out, and waits until the
+//! locks until the server ends it: MariaDB after two seconds; MySQL has no such time-out, and waits until the
 //! connection is lost. Nobody waits for these locks meanwhile; the rows are skipped.
 //!
 //! # Wake-ups
@@ -31,6 +32,7 @@
 mod beat;
 mod claim;
 mod declare;
+mod drawn;
 mod ends;
 mod fence;
 mod fragments;
@@ -41,9 +43,11 @@ mod lanes;
 mod migrate;
 mod named;
 mod parked;
+mod peek;
 mod renamed;
 mod resources;
 mod rows;
+mod session;
 mod statements;
 mod steer;
 mod verbs;
@@ -55,7 +59,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use sqlx::mysql::{MySqlConnectOptions, MySqlPoolOptions, MySqlRow};
-use sqlx::{Connection, Executor, MySql, MySqlConnection, MySqlPool, Row};
+use sqlx::{Connection, MySql, MySqlConnection, MySqlPool, Row};
 use tokio::sync::Notify;
 
 use super::connect::Options;
@@ -68,12 +72,11 @@ use super::{
 };
 use crate::error::{Error, StoreError, StoreErrorKind};
 use crate::lease::{Anchor, LeaseKey, OwnerToken};
+use session::Use;
 use statements::Statements;
 
 const CONNECTIONS: u32 = 6;
 const ACQUIRE: Duration = Duration::from_secs(5);
-/// After so many seconds without a statement the server ends a transaction of a worker's own.
-const IDLE_TRANSACTION: u32 = 2;
 
 struct MySqlStore {
     /// Told when something was written that a worker may take.
@@ -143,7 +146,7 @@ pub(super) async fn open(
         .acquire_timeout(ACQUIRE)
         // A stale connection shows itself in the call, which is tried again anyway.
         .test_before_acquire(false)
-        .after_connect(move |connection, _| Box::pin(server.prepare(connection)))
+        .after_connect(move |connection, _| Box::pin(server.prepare(connection, Use::Calls)))
         .connect_lazy_with(options.clone());
     Ok(Arc::new(MySqlStore {
         written: Arc::default(),
@@ -179,17 +182,6 @@ impl Server {
             Self::MySql => Dialect::MySql,
         }
     }
-
-    /// A worker that is stopped, or cut off, in the midst of a transaction holds its locks for no longer than that.
-    async fn prepare(self, connection: &mut MySqlConnection) -> Result<(), sqlx::Error> {
-        if self == Self::MariaDb {
-            let sql = format!("SET SESSION idle_transaction_timeout = {IDLE_TRANSACTION}");
-            connection
-                .execute(sqlx::raw_sql(sqlx::AssertSqlSafe(sql)))
-                .await?;
-        }
-        Ok(())
-    }
 }
 
 /// What the server means by an error.
@@ -207,6 +199,10 @@ fn diagnose(error: &sqlx::Error) -> (StoreErrorKind, &'static str) {
         1290 | 1792 | 1836 | 3100 => (
             StoreErrorKind::NotWritable,
             "the server takes no writes: point the URL at the primary, not at a replica",
+        ),
+        1665 => (
+            StoreErrorKind::NotWritable,
+            "transactions at READ COMMITTED need a binary log of rows: set binlog_format to MIXED or ROW on the server",
         ),
         1142 | 1143 | 1044 | 1227 | 1370 => (
             StoreErrorKind::NotWritable,
@@ -247,10 +243,13 @@ impl MySqlStore {
         &self,
         wake: Box<dyn Fn(Wake) + Send + Sync>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        // Each hears from when it is made on: the first one from now, and the next one from before the work is looked for.
         let written = Arc::clone(&self.written);
+        let mut next = Arc::clone(&written).notified_owned();
         Box::pin(async move {
             loop {
-                written.notified().await;
+                next.await;
+                next = Arc::clone(&written).notified_owned();
                 wake(Wake::Work);
             }
         })

@@ -295,16 +295,6 @@ impl Statements {
         }
         Ok(())
     }
-
-    /// The first of so many numbers that follow one another. They are taken while the rows are locked, so that each is greater than
-    /// the one before of its name.
-    async fn next_fence(&self, tx: &mut MySqlConnection, count: usize) -> Result<i64, sqlx::Error> {
-        let rows = vec!["(NULL)"; count].join(", ");
-        let inserted = sqlx::query(self.next_fences.with(&rows))
-            .execute(tx)
-            .await?;
-        Ok(i64::try_from(inserted.last_insert_id()).unwrap_or(i64::MAX - 1))
-    }
 }
 
 fn written(id: Option<i64>, wanted: &Acquire, fence: i64) -> serde_json::Value {

@@ -90,7 +90,7 @@ CREATE TABLE IF NOT EXISTS {p}pause (
     CONSTRAINT {p}pause_kind CHECK (kind IN ('task', 'queue'))
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
 -- Named leases are rows of the job table, of a task that nobody can have. Their fences come from here, so that a name whose
--- row was deleted goes on with greater ones: the next number outlives the rows, which are deleted.
+-- row was deleted goes on with greater ones: the next number outlives the rows, and so none stays.
 CREATE TABLE IF NOT EXISTS {p}lease_fence (
     id             BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY
 ) ENGINE = InnoDB;
@@ -109,11 +109,12 @@ CREATE TABLE IF NOT EXISTS {p}alias (
     task           VARCHAR(128) NOT NULL,
     served_until   BIGINT NOT NULL
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
--- Whoever counts the runs of a task whose number is limited has its row here locked.
+-- Whoever counts the runs of a task whose number is limited has its row here locked. Starts exclude each other by the row ''.
 CREATE TABLE IF NOT EXISTS {p}limited (
     task           VARCHAR(128) NOT NULL PRIMARY KEY
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};
--- Which store this is: a transaction of another database is told apart by it. Starts exclude each other by its row.
+INSERT IGNORE INTO {p}limited VALUES ('');
+-- Which store this is: a transaction of another database is told apart by it.
 CREATE TABLE IF NOT EXISTS {p}store (
     id             VARCHAR(36) NOT NULL PRIMARY KEY
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = {bin};

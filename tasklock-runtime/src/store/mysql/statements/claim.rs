@@ -91,6 +91,10 @@ DELETE h FROM {ids} STRAIGHT_JOIN {p}heartbeat h FORCE INDEX (PRIMARY) ON h.job_
 pub(super) const LOCK_LIMITED: &str = "
 SELECT l.task FROM {names} STRAIGHT_JOIN {p}limited l FORCE INDEX (PRIMARY) ON l.task = e.name FOR UPDATE SKIP LOCKED";
 
+/// ?1 tasks. Those that have a row, also one that is locked.
+pub(super) const KNOWN_LIMITED: &str = "
+SELECT l.task FROM {names} STRAIGHT_JOIN {p}limited l FORCE INDEX (PRIMARY) ON l.task = e.name";
+
 /// ?1 tasks
 pub(super) const KNOW_LIMITED: &str =
     "INSERT IGNORE INTO {p}limited (task) SELECT e.name FROM {names}";

@@ -38,6 +38,16 @@ pub(super) const KEY_TAKEN: &str = "
 SELECT j.id, j.task, j.unique_key FROM {pairs} STRAIGHT_JOIN {p}job j FORCE INDEX ({p}job_key)
     ON j.task = e.task AND j.live_key = e.name";
 
+/// A look that locks nothing, whatever the transaction's level; behind the second one stand a task and a key.
+pub(super) const PEEK_OPEN: &str = "HANDLER {p}job OPEN AS tasklock_peek";
+pub(super) const PEEK_READ: &str = "HANDLER tasklock_peek READ {p}job_key =";
+
+/// ?1 ids. Those that still have their keys, and keep them until the transaction ends. The rows alone are locked: a lock in the
+/// index of the keys would be one of the gap before the key, too, in which others write.
+pub(super) const KEY_KEPT: &str = "
+SELECT j.id, j.task, j.unique_key FROM {ids} STRAIGHT_JOIN {p}job j FORCE INDEX (PRIMARY) ON j.id = e.id
+WHERE j.state IN ('ready', 'running') LOCK IN SHARE MODE";
+
 /// ?1 id. To lock it is to wait for a guarded transaction to end, for it may end the job.
 pub(super) const READ_JOB: &str = "
 SELECT j.state, j.unique_key <=> '' AS standing, j.parked_due IS NOT NULL OR COALESCE(j.due_at <= {now}, FALSE) AS due

@@ -21,6 +21,11 @@ WHERE j.task = '{leases}' AND j.state IN ('ready', 'running') AND {claimable} FO
 /// And so many times `(NULL)`. The numbers that follow.
 pub(super) const NEXT_FENCES: &str = "INSERT INTO {p}lease_fence VALUES ";
 
+/// ?1 places among the numbers that were drawn last, from 0 on.
+pub(super) const SPENT_FENCES: &str = "
+DELETE f FROM {ids} STRAIGHT_JOIN {p}lease_fence f FORCE INDEX (PRIMARY)
+    ON f.id = LAST_INSERT_ID() + e.id * @@auto_increment_increment";
+
 /// ?1 [[id, owner, worker, ttl in µs, fence, name], …]
 pub(super) const ACQUIRE: &str = "
 UPDATE {acquires} STRAIGHT_JOIN {p}job j FORCE INDEX (PRIMARY) ON j.id = e.id
@@ -51,7 +56,10 @@ SELECT e.name FROM {names} LEFT JOIN {p}job j FORCE INDEX ({p}job_key) ON j.task
 WHERE j.id IS NULL OR j.state = 'ready'";
 
 /// Whoever has died long ago.
-pub(super) const PRUNE_LINE: &str = "DELETE FROM {p}waiter WHERE alive_until < {now} - 60000000";
+pub(super) const LONG_DEAD: &str =
+    "SELECT w.id FROM {p}waiter w WHERE w.alive_until < {now} - 60000000 LIMIT 1000";
 
-/// Numbers that were given out.
-pub(super) const PRUNE_FENCES: &str = "DELETE FROM {p}lease_fence LIMIT 1000";
+/// ?1 ids
+pub(super) const PRUNE_LINE: &str = "
+DELETE w FROM {ids} STRAIGHT_JOIN {p}waiter w FORCE INDEX (PRIMARY) ON w.id = e.id
+WHERE w.alive_until < {now} - 60000000";

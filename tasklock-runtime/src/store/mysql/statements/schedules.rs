@@ -1,7 +1,8 @@
 //! Standing jobs, and tasks that have had other names.
 
-/// Starts exclude each other.
-pub(super) const LOCK_STARTS: &str = "SELECT id FROM {p}store FOR UPDATE";
+/// Starts exclude each other, by the row of a task that nobody can have: that of the store is read by whoever enqueues in a transaction of
+/// the application's, which at SERIALIZABLE locks it.
+pub(super) const LOCK_STARTS: &str = "SELECT task FROM {p}limited WHERE task = '' FOR UPDATE";
 
 /// ?1 task
 pub(super) const STANDING: &str = "
