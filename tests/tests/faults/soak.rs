@@ -301,12 +301,9 @@ async fn store_faults(place: &Place, mut draw: Draw, until: Duration) -> Counts 
             }
             _ => {
                 sabotage(&mut database, &mut draw).await;
-                if place.is_redis() {
-                    // It may have closed its own connection.
-                    database = place.connect().await;
-                    "an operator's commands"
-                } else {
-                    "rows locked"
+                match place.is_redis() {
+                    true => "an operator's commands",
+                    false => "rows locked",
                 }
             }
         };
