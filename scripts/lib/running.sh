@@ -3,10 +3,19 @@
 # launch COMMAND...: runs the server as its user, in a session of its own, where no Ctrl-C reaches
 # it. It stays a child of ours: so its id is free when it has ended, also where nobody cares for
 # orphans.
+#
+# A test may want other surroundings for it: THROWAWAY_ENVIRONMENT has words NAME=VALUE, and
+# THROWAWAY_CLOCK the seconds since 1970 that its clock shows at each start, for a library among
+# these words that moves a clock as WORKER_CLOCK says.
 launch() {
     rm -f "$dir/ended"
+    surroundings=${THROWAWAY_ENVIRONMENT:-}
+    if [ -n "${THROWAWAY_CLOCK:-}" ]; then
+        surroundings="$surroundings WORKER_CLOCK=$((THROWAWAY_CLOCK - $(date +%s)))"
+    fi
     {
-        as_user setsid "$@"
+        # shellcheck disable=SC2086 # a list of words
+        as_user setsid env $surroundings "$@"
         : >"$dir/ended"
     } </dev/null >>"$log" 2>&1 &
     launched=$!

@@ -55,8 +55,10 @@ GRANT ALL ON *.* TO tasklock@'%' WITH GRANT OPTION;
 SQL
 }
 
+# THROWAWAY_OPTIONS has more options for it, as words.
 server_launch() {
-    launch "$mariadbd" --defaults-file="$dir/my.cnf" --port="$1"
+    # shellcheck disable=SC2086 # a list of words
+    launch "$mariadbd" --defaults-file="$dir/my.cnf" --port="$1" ${THROWAWAY_OPTIONS:-}
 }
 
 server_ready() {

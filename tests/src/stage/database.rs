@@ -8,6 +8,8 @@ use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Connection, Row, ValueRef};
 
+use super::mirror::Mirror;
+
 pub(super) const CLOCK_OF_POSTGRES: &str =
     "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 pub(super) const CLOCK_OF_MYSQL: &str =
@@ -24,6 +26,8 @@ pub enum Database {
     MySql(MySqlConnection),
     /// To a SQLite file.
     Sqlite(SqliteConnection),
+    /// To Redis, of whose rows and log it makes tables that can be read.
+    Redis(Box<Mirror>),
 }
 
 /// What a statement answers: each column as text, as the database writes it.
@@ -44,6 +48,8 @@ impl Database {
             Ok(Self::Sqlite(connection))
         } else if url.starts_with("mysql:") {
             Ok(Self::MySql(MySqlConnection::connect(url).await?))
+        } else if url.starts_with("redis:") {
+            Ok(Self::Redis(Box::new(Mirror::connect(url).await?)))
         } else {
             Ok(Self::Postgres(PgConnection::connect(url).await?))
         }
@@ -54,7 +60,7 @@ impl Database {
         match self {
             Self::Postgres(_) => CLOCK_OF_POSTGRES,
             Self::MySql(_) => CLOCK_OF_MYSQL,
-            Self::Sqlite(_) => CLOCK_OF_SQLITE,
+            Self::Sqlite(_) | Self::Redis(_) => CLOCK_OF_SQLITE,
         }
     }
 
@@ -76,6 +82,10 @@ impl Database {
             }
             Self::Sqlite(connection) => {
                 let rows = sqlx::raw_sql(sql).fetch_all(connection).await?;
+                rows.iter().map(sqlite_row).collect()
+            }
+            Self::Redis(mirror) => {
+                let rows = sqlx::raw_sql(sql).fetch_all(mirror.tables().await?).await?;
                 rows.iter().map(sqlite_row).collect()
             }
         }

@@ -24,7 +24,7 @@ use serde_json::json;
 use tasklock_runtime::fault::Faults;
 use tasklock_test_support::process::emit;
 
-use super::{effect, mistake, watch};
+use super::{effect, mistake, recorded, watch};
 
 pub(crate) const THREADS: usize = 2;
 const PERIOD: Duration = Duration::from_millis(10);
@@ -58,7 +58,7 @@ impl Faults for Injected {
     }
 
     fn statement(&self, sql: String) -> String {
-        mistake::in_statement(sql)
+        recorded(mistake::in_statement(sql))
     }
 }
 

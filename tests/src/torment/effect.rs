@@ -14,6 +14,7 @@ use tasklock_runtime::{CommitError, LeaseContext};
 use tasklock_test_support::process::emit;
 
 use super::command::at;
+use super::elsewhere::{self, written_elsewhere};
 use super::url;
 use super::watch::Run;
 
@@ -36,23 +37,18 @@ enum Pool {
     Postgres(PgPool),
     MySql(MySqlPool),
     Sqlite(SqlitePool),
+    /// A file that is not the leases' database.
+    Elsewhere(SqlitePool),
 }
 
 fn pool() -> &'static Pool {
     static POOL: OnceLock<Pool> = OnceLock::new();
     POOL.get_or_init(|| {
         let url = url();
-        if url.starts_with("sqlite:") {
-            let options = SqliteConnectOptions::from_str(&url).expect("the test's URL can be read");
-            let options = options.busy_timeout(Duration::from_millis(200));
-            let pool = SqlitePoolOptions::new()
-                .max_connections(CONNECTIONS)
-                // After some errors SQLite has rolled back by itself, and sqlx does not notice.
-                .before_acquire(|connection, _| {
-                    let usable = !connection.is_in_transaction();
-                    Box::pin(async move { Ok(usable) })
-                });
-            Pool::Sqlite(pool.acquire_timeout(PATIENCE).connect_lazy_with(options))
+        if let Some(url) = elsewhere::url() {
+            Pool::Elsewhere(file(&url))
+        } else if url.starts_with("sqlite:") {
+            Pool::Sqlite(file(&url))
         } else if url.starts_with("mysql:") {
             let pool = MySqlPoolOptions::new().max_connections(CONNECTIONS);
             let pool = pool.acquire_timeout(PATIENCE).connect_lazy(&url);
@@ -63,6 +59,19 @@ fn pool() -> &'static Pool {
             Pool::Postgres(pool.expect("the test's URL can be read"))
         }
     })
+}
+
+fn file(url: &str) -> SqlitePool {
+    let options = SqliteConnectOptions::from_str(url).expect("the test's URL can be read");
+    let options = options.busy_timeout(Duration::from_millis(200));
+    let pool = SqlitePoolOptions::new()
+        .max_connections(CONNECTIONS)
+        // After some errors SQLite has rolled back by itself, and sqlx does not notice.
+        .before_acquire(|connection, _| {
+            let usable = !connection.is_in_transaction();
+            Box::pin(async move { Ok(usable) })
+        });
+    pool.acquire_timeout(PATIENCE).connect_lazy_with(options)
 }
 
 /// One effect, tried until it is committed or the lease is lost. Whether it is known to be committed.
@@ -79,7 +88,8 @@ pub async fn effect(
     loop {
         match once(lease, number, complete).await {
             Ok(()) => {
-                run.acknowledge(complete);
+                // In another database it cannot be the end of the job, too.
+                run.acknowledge(complete && !matches!(pool(), Pool::Elsewhere(_)));
                 return Ok(true);
             }
             Err(CommitError::Unknown(why)) => {
@@ -118,6 +128,10 @@ async fn once(lease: &LeaseContext, number: u64, complete: bool) -> Result<(), C
     let insert = "INSERT INTO effect (job, fence, owner, name) VALUES ($1, $2, $3, $4)";
     at("effect to be written");
     match pool() {
+        Pool::Elsewhere(pool) => {
+            let effects: Vec<_> = effects.collect();
+            written_elsewhere(pool, lease, &effects).await
+        }
         Pool::Postgres(pool) => {
             let mut tx = pool.begin_with(BEGIN_POSTGRES[level]).await.map_err(db)?;
             for (job, fence, name) in effects {
@@ -178,7 +192,7 @@ pub(crate) async fn hog(time: Duration) {
     match pool() {
         Pool::Postgres(pool) => hold_all(pool, time).await,
         Pool::MySql(pool) => hold_all(pool, time).await,
-        Pool::Sqlite(pool) => hold_all(pool, time).await,
+        Pool::Sqlite(pool) | Pool::Elsewhere(pool) => hold_all(pool, time).await,
     }
 }
 

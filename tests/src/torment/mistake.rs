@@ -18,6 +18,10 @@ const NO_FENCE_IN_GUARD: Replacements = &[
     ),
 ];
 const NO_FENCE_IN_ENDS: Replacements = &[
+    (
+        "row and row.state == 'running' and row.fence == fence and row.owner == owner",
+        "row and row.state == 'running'",
+    ),
     (" AND e.fence = j.fence AND e.owner = j.lock_owner", ""),
     (
         " AND tasklock_job.fence = e.fence AND lock_owner = e.owner",
@@ -62,7 +66,17 @@ const NO_SIDE_ROW: Replacements = &[
         "state = 'running' AND lock_until < ",
         "state = 'running' AND claimed_at + (SELECT value ->> 2 FROM json_each(?1) WHERE value ->> 0 = task) < ",
     ),
+    // Expired rows are found where the claim has put them.
+    (
+        "call('ZADD', base .. ':running:' .. row[7], till, id)\n        renewed",
+        "renewed",
+    ),
 ];
+/// Whoever has the row now.
+const NO_OWNER_IN_RENEWALS: Replacements = &[(
+    "row[1] == 'running' and row[2] == ARGV[i + 1] and row[3] == ARGV[i + 2] and not cancelled",
+    "row[1] == 'running' and not cancelled",
+)];
 
 static MADE: AtomicUsize = AtomicUsize::new(0);
 
@@ -84,6 +98,7 @@ fn replacements(mistake: &str) -> Replacements {
         "ends that delete ignore the fence" => NO_FENCE_IN_DELETES,
         "now() in a long transaction" => NOW,
         "takeover ignores renewals" => NO_SIDE_ROW,
+        "renewals ignore the owner" => NO_OWNER_IN_RENEWALS,
         "runs are counted without a lock" => NO_LOCK_OF_LIMITS,
         "a key is free once its job runs" => KEY_OF_THE_WAITING,
         _ => &[],

@@ -7,20 +7,24 @@
 //! | `FAULT_LEDGER` | the ledger's file; commands are looked for in this file's name with `.command` after it |
 //! | `FAULT_MISTAKE` | a known mistake that the runtime, or its statements, shall have |
 //! | `FAULT_CLOCK` | a clock that is not the system's |
+//! | `FAULT_EFFECTS` | a SQLite file for effects, where the leases' store takes no transactions |
 //! | `FAULT_HANDS` | it takes names by hand, too, that jobs take as their resource |
 
 mod clock;
 mod command;
 mod effect;
+mod elsewhere;
 mod hands;
 pub mod ledger;
 mod mistake;
 pub mod names;
+mod scripts;
 mod watch;
 
 pub use command::{at, finishing, lingering, panicky};
 pub use effect::effect;
 pub use mistake::replaced;
+pub use scripts::recorded;
 pub use watch::Run;
 
 use tasklock_runtime::{Error, Runtime};

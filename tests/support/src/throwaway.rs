@@ -23,10 +23,14 @@ pub(crate) struct Started {
 }
 
 impl Throwaway {
-    /// Prepares a server of this kind (`postgres`). It blocks for about a second.
-    pub(crate) fn prepare(kind: &str) -> Result<Throwaway, String> {
+    /// Prepares a server of this kind (`postgres`), with these variables for the scripts. It blocks for about a second.
+    pub(crate) fn prepare(
+        kind: &str,
+        surroundings: &[(&'static str, String)],
+    ) -> Result<Throwaway, String> {
         let mut keeper = Command::new("sh")
             .args([PROGRAM, kind])
+            .envs(surroundings.iter().map(|(name, value)| (name, value)))
             // Ctrl-C is for the tests; the keeper hears of it by the end of its input.
             .process_group(0)
             .stdin(Stdio::piped())

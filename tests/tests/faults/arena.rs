@@ -13,7 +13,7 @@ use super::evidence::{Evidence, Verdict};
 use super::oracle::judge;
 use super::place::Place;
 use super::seat::{Seat, WORKER};
-use super::{BOUND, audit, life, orders, policy};
+use super::{BOUND, audit, elsewhere, life, orders, policy};
 
 /// Whether unguarded effects of a former holder are to be expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +77,8 @@ impl Arena {
         tasks: &str,
         variables: &[(&str, &str)],
     ) -> &mut Seat {
+        let tasks: Vec<&str> = tasks.split(',').filter(|task| self.has(task)).collect();
+        let tasks = &*tasks.join(",");
         let on_demand = tasks.split(',').filter(|task| policy::of(task).is_some());
         let on_demand: Vec<&str> = on_demand.collect();
         if self.clerk.is_none() && !on_demand.is_empty() {
@@ -101,6 +103,12 @@ impl Arena {
         let seat = Seat::start(&self.place, self.folder.path(), &name, program, &all);
         self.seats.push(seat);
         self.seats.last_mut().expect("it was just put there")
+    }
+
+    /// Whether the store can have this task: on Redis none ends in a transaction of its own.
+    fn has(&self, task: &str) -> bool {
+        let completes = policy::of(task).is_some_and(|policy| policy.completes);
+        !(completes && self.place.is_redis())
     }
 
     fn busy(&self) {
@@ -184,6 +192,7 @@ impl Arena {
             seat.worker.wait_exit(BOUND);
         }
         let log = audit::read(&self.place).await;
+        let elsewhere = elsewhere::read(&self.place, &log).await;
         let rows = audit::rows_of_names(&log);
         let mut beliefs: Vec<_> = self.seats.iter().flat_map(Seat::beliefs).collect();
         for belief in beliefs.iter_mut().filter(|belief| belief.job == 0) {
@@ -194,6 +203,7 @@ impl Arena {
         }
         let evidence = Evidence {
             log,
+            elsewhere,
             beliefs,
             offset: offset(),
             book,
@@ -204,6 +214,7 @@ impl Arena {
         let mut verdict = judge(&evidence);
         life::judge(&evidence, &mut verdict);
         orders::judge(&evidence, &mut verdict);
+        elsewhere::judge(&evidence, &mut verdict);
         verdict
     }
 

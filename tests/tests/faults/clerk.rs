@@ -178,7 +178,8 @@ impl Desk {
     async fn order(&mut self, client: &Client, task: String) {
         let draw = &mut self.draw;
         let kind = draw.below(10);
-        let within = kind > 6;
+        // No transaction can be part of Redis.
+        let within = kind > 6 && !self.url.starts_with("redis:");
         let count = if matches!(kind, 3 | 4) {
             2 + draw.below(4)
         } else {

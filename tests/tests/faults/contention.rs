@@ -8,17 +8,24 @@ use tasklock_test_support::proxy::Mode;
 use crate::arena::{Arena, TASKS};
 use crate::database::Database;
 use crate::draw::Draw;
+use tasklock_tests::stage::Mirror;
 
 scenarios! {
     deadlocks_and_serialization_failures on sqlite mysql postgres => Never;
-    asked_to_stop_during_everything on sqlite postgres => Any;
+    asked_to_stop_during_everything on sqlite postgres redis => Any;
+    an_operators_commands on redis => Never;
 }
 
 /// An operator's transactions that lock rows in the wrong order, and long.
 pub(crate) async fn sabotage(database: &mut Database, draw: &mut Draw) {
     let hold = Duration::from_millis(draw.below(200));
     let kind = draw.below(3);
+    if let Database::Redis(mirror) = database {
+        disturb(mirror, kind, hold).await;
+        return;
+    }
     let statements: &[&str] = match database {
+        Database::Redis(_) => &[],
         Database::Sqlite(_) => &[
             "BEGIN IMMEDIATE",
             "UPDATE tasklock_job SET lock_worker = lock_worker",
@@ -68,6 +75,42 @@ pub(crate) async fn sabotage(database: &mut Database, draw: &mut Draw) {
     }
     tokio::time::sleep(hold).await;
     let _ = database.run("ROLLBACK").await;
+}
+
+/// Where scripts run one at a time nothing is locked: an operator can make everybody wait, close connections, and throw
+/// scripts away.
+async fn disturb(mirror: &mut Mirror, kind: u64, hold: Duration) {
+    let millis = hold.as_millis().to_string();
+    let commands: &[&[&str]] = match kind {
+        0 => &[&["CLIENT", "PAUSE", &millis]],
+        1 => &[
+            &["CLIENT", "KILL", "TYPE", "normal"],
+            &["CLIENT", "KILL", "TYPE", "pubsub"],
+        ],
+        _ => &[&["SCRIPT", "FLUSH"]],
+    };
+    for command in commands {
+        // The server may be away.
+        let _ = mirror.operate(command).await;
+    }
+    tokio::time::sleep(hold).await;
+}
+
+/// So many.
+const COMMANDS: u64 = 60;
+
+async fn an_operators_commands(arena: &mut Arena) {
+    arena.fleet(3, TASKS);
+    let mut draw = Draw::new(Draw::seed());
+    for round in 0..COMMANDS {
+        let mut database = arena.place.connect().await;
+        let Database::Redis(mirror) = &mut database else {
+            panic!("it is for Redis");
+        };
+        let hold = Duration::from_millis(draw.below(200));
+        disturb(mirror, round % 3, hold).await;
+        arena.bitten += 1;
+    }
 }
 
 const ROUNDS: usize = 250;

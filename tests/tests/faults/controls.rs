@@ -74,7 +74,7 @@ controls! {
     guard_without_fence_in_a_file on sqlite, of STANDING: pauses_without_renewals,
         &[("FAULT_MISTAKE", "the guard ignores the fence"), ("FAULT_CLOCK", "blind")] => "P4",
         else &[("FAULT_CLOCK", "blind")];
-    ends_without_fence on sqlite postgres, of STANDING: pauses_before_the_end,
+    ends_without_fence on sqlite postgres redis, of STANDING: pauses_before_the_end,
         &[("FAULT_MISTAKE", "ends ignore the fence")] => "P6", else &[];
     ends_of_jobs_without_fence on sqlite postgres, of PAIR: pauses_before_the_end_of_jobs,
         &[("FAULT_MISTAKE", "ends ignore the fence")] => "P6", else &[];
@@ -93,8 +93,14 @@ controls! {
         &[("FAULT_MISTAKE", "a key is free once its job runs")] => "Unique", else &[];
     now_in_a_long_transaction on postgres, of STANDING: a_long_claim,
         &[("FAULT_MISTAKE", "now() in a long transaction")] => "P3", else &[];
-    takeover_without_renewals on sqlite postgres, of STANDING: time_passes,
+    takeover_without_renewals on sqlite postgres redis, of STANDING: time_passes,
         &[("FAULT_MISTAKE", "takeover ignores renewals")] => "P2", else &[];
+    // A renewal that comes when the lease has passed on.
+    renewals_without_owner on redis, of STANDING: renewals_cease,
+        &[("FAULT_MISTAKE", "renewals ignore the owner")] => "P3: a renewal", else &[];
+    effects_without_registration on redis, of STANDING: pauses_before_the_guard,
+        &[("FAULT_MISTAKE", "effects do not register their fence"), ("FAULT_CLOCK", "blind")] => "P4",
+        else &[("FAULT_CLOCK", "blind")];
     clock_without_suspend on sqlite postgres, of STANDING: pauses,
         &[("FAULT_CLOCK", "blind")] => "P3", else &[];
     clock_beyond_the_margin on sqlite postgres, of STANDING: renewals_cease,

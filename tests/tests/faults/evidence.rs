@@ -11,6 +11,8 @@ use super::clerk::Book;
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     pub(crate) log: Vec<Entry>,
+    /// Effects that are in no transaction of the store's.
+    pub(crate) elsewhere: Vec<Entry>,
     pub(crate) beliefs: Vec<Belief>,
     /// The store's clock less the machine's time since boot, in microseconds.
     pub(crate) offset: i64,

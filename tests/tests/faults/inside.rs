@@ -8,9 +8,9 @@ use tasklock_test_support::wait::eventually;
 use crate::arena::{Arena, TASKS};
 
 scenarios! {
-    starved_for_three_ttls on sqlite postgres => Never;
+    starved_for_three_ttls on sqlite postgres redis => Never;
     pool_exhausted on sqlite postgres => Never;
-    panics_and_aborts on sqlite postgres => Never;
+    panics_and_aborts on sqlite postgres redis => Never;
     clocks_that_differ on sqlite postgres => Never;
     suspended on sqlite postgres => Never;
     one_name_for_all on sqlite postgres => Never;

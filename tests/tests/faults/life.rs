@@ -43,7 +43,7 @@ pub(crate) fn judge(evidence: &Evidence, verdict: &mut Verdict) {
         effects: HashMap::new(),
         done: HashSet::new(),
     };
-    for entry in &evidence.log {
+    for entry in evidence.log.iter().chain(&evidence.elsewhere) {
         if entry.op == Op::Effect {
             *lives.effects.entry((entry.job, entry.fence)).or_default() += 1;
         }

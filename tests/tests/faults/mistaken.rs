@@ -1,7 +1,8 @@
-//! A client of this process with a known mistake in its statements: the others are as they should be.
+//! A client of this process with a known mistake in its statements: the others are as they should be. Scripts of all
+//! of them record what they do.
 
 use tasklock_runtime::fault::{Faults, install};
-use tasklock_tests::torment::replaced;
+use tasklock_tests::torment::{recorded, replaced};
 
 tokio::task_local! {
     static MISTAKE: &'static str;
@@ -18,12 +19,17 @@ impl Faults for Mistaken {
 
     fn statement(&self, sql: String) -> String {
         let mistake = MISTAKE.try_with(|mistake| *mistake).unwrap_or("");
-        replaced(mistake, sql).0
+        recorded(replaced(mistake, sql).0)
     }
+}
+
+/// From now on the scripts of this process, too, record what they do.
+pub(crate) fn record() {
+    install(&Mistaken);
 }
 
 /// Statements that are made in this future have the mistake.
 pub(crate) async fn with<F: Future>(mistake: &'static str, future: F) -> F::Output {
-    install(&Mistaken);
+    record();
     MISTAKE.scope(mistake, future).await
 }

@@ -7,16 +7,16 @@ use tasklock_test_support::proxy::{Mode, Proxy};
 use crate::arena::{Arena, TASKS};
 
 scenarios! {
-    delayed on postgres => Never;
-    held_up_past_the_ttl on postgres => Never;
-    replies_are_lost on mysql postgres => Never;
-    requests_are_lost on postgres => Never;
-    reset on postgres => Never;
-    cut_after_some_bytes on postgres => Never;
-    refused on postgres => Never;
-    accepted_and_never_answered on postgres => Never;
-    refused_then_never_answered on postgres => Never;
-    suddenly_far_away on postgres => Never;
+    delayed on postgres redis => Never;
+    held_up_past_the_ttl on postgres redis => Never;
+    replies_are_lost on mysql postgres redis => Never;
+    requests_are_lost on postgres redis => Never;
+    reset on postgres redis => Never;
+    cut_after_some_bytes on postgres redis => Never;
+    refused on postgres redis => Never;
+    accepted_and_never_answered on postgres redis => Never;
+    refused_then_never_answered on postgres redis => Never;
+    suddenly_far_away on postgres redis => Never;
     a_commits_reply_is_lost on mysql postgres => Never;
 }
 

@@ -66,6 +66,9 @@ pub(crate) fn judge(evidence: &Evidence) -> Verdict {
             }
         }
     }
+    for effect in &evidence.elsewhere {
+        *effects.entry((effect.job, effect.fence)).or_default() += 1;
+    }
     for belief in &evidence.beliefs {
         let key = (belief.job, belief.fence);
         let mut wrong = |what: String| {
@@ -236,7 +239,11 @@ impl<'a> Court<'a, '_> {
     fn renew(&mut self, entry: &'a Entry) {
         self.verdict.renewed += 1;
         match &mut self.holder {
-            Some(holder) if holder.acquired.fence == entry.fence => {
+            // A side row does not say whose it is.
+            Some(holder)
+                if holder.acquired.fence == entry.fence
+                    && (entry.owner.is_empty() || holder.acquired.owner == entry.owner) =>
+            {
                 // Beats pass a transaction that completes its job, which is logged before its COMMIT.
                 let ended = holder
                     .ended
@@ -249,7 +256,7 @@ impl<'a> Court<'a, '_> {
                     holder.until = entry.until;
                 }
             }
-            _ => self.wrong("P3: a renewal of a lease that had passed on", entry),
+            _ => self.wrong("P3: a renewal by somebody who does not hold it", entry),
         }
     }
 

@@ -4,6 +4,7 @@ use tasklock_runtime::store::LEASES;
 use tasklock_tests::torment::ledger::Belief;
 
 use crate::audit::{Entry, Op, Row};
+use crate::elsewhere;
 use crate::evidence::Evidence;
 use crate::oracle::judge;
 
@@ -236,6 +237,40 @@ fn names_are_watched_as_jobs_are() {
             violations.iter().any(|found| found.starts_with(wanted)),
             "{nth}: {wanted}: {violations:?}"
         );
+    }
+}
+
+/// Where the log says who renews.
+#[test]
+fn a_renewal_of_somebody_elses_lease_is_caught() {
+    let mut evidence = sound();
+    evidence.log[1].owner = "not a".into();
+    let violations = judge(&evidence).violations;
+    assert!(violations[0].starts_with("P3: a renewal"), "{violations:?}");
+}
+
+/// One may come after the next claim, and none after the next owner's.
+#[test]
+fn effects_elsewhere_are_in_the_order_of_their_fences() {
+    type Change = fn(&mut Evidence);
+    let changes: [(bool, Change); 4] = [
+        (true, |_| {}),
+        (true, |it| it.elsewhere[0].at = 1_250_000),
+        (false, |it| it.elsewhere.swap(0, 1)),
+        (false, |it| it.elsewhere[1].owner = "a".into()),
+    ];
+    for (nth, (is_sound, change)) in changes.into_iter().enumerate() {
+        let mut evidence = sound();
+        evidence.elsewhere = vec![
+            entry(Op::Effect, 1, "a", 300, 0),
+            entry(Op::Effect, 2, "b", 1_300, 0),
+        ];
+        change(&mut evidence);
+        let mut verdict = judge(&evidence);
+        elsewhere::judge(&evidence, &mut verdict);
+        let found = verdict.violations;
+        let is_caught = found.iter().any(|found| found.starts_with("P4"));
+        assert_eq!(is_caught, !is_sound, "{nth}: {found:?}");
     }
 }
 

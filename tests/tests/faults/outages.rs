@@ -12,10 +12,10 @@ use crate::arena::{Arena, STANDING, TASKS, say};
 use crate::database::Database;
 
 scenarios! {
-    away_for_less_than_the_bound on sqlite mysql_server postgres_server => Never;
-    away_for_longer on sqlite mysql_server postgres_server => Never;
-    frozen_for_longer on postgres_server => Never;
-    read_only on postgres_server => Never;
+    away_for_less_than_the_bound on sqlite mysql_server postgres_server redis => Never;
+    away_for_longer on sqlite mysql_server postgres_server redis => Never;
+    frozen_for_longer on postgres_server redis => Never;
+    read_only on postgres_server redis => Never;
     disk_full on sqlite postgres => Never;
 }
 
@@ -117,12 +117,16 @@ async fn read_only(arena: &mut Arena) {
         arena.holder();
         for (setting, time) in [("on", 1_500), ("off", 300)] {
             let mut database = arena.place.connect().await;
-            run(
-                &mut database,
-                &format!("ALTER SYSTEM SET default_transaction_read_only = {setting}"),
-            )
-            .await;
-            run(&mut database, "SELECT pg_reload_conf()").await;
+            if let Database::Redis(mirror) = &mut database {
+                // It has none.
+                let replicas = if setting == "on" { "1" } else { "0" };
+                let command = ["CONFIG", "SET", "min-replicas-to-write", replicas];
+                mirror.operate(&command).await.expect("it obeys");
+            } else {
+                let sql = format!("ALTER SYSTEM SET default_transaction_read_only = {setting}");
+                run(&mut database, &sql).await;
+                run(&mut database, "SELECT pg_reload_conf()").await;
+            }
             tokio::time::sleep(Duration::from_millis(time)).await;
         }
         arena.bitten += 1;

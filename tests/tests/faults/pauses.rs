@@ -5,11 +5,11 @@ use std::time::Duration;
 use tasklock_test_support::process::{Signal, boottime};
 
 use crate::arena::{Arena, TASKS, say};
-use crate::kills::STEPS;
+use crate::kills::steps_of;
 
 scenarios! {
-    stopped_twenty_times on sqlite mysql postgres => Overlaps;
-    stopped_at_each_step on sqlite mysql postgres => Overlaps;
+    stopped_twenty_times on sqlite mysql postgres redis => Overlaps;
+    stopped_at_each_step on sqlite mysql postgres redis => Overlaps;
     stopped_shortly on sqlite postgres => Any;
     stopped_in_a_guarded_transaction on mysql postgres => Any;
     stopped_in_a_guarded_transaction_of_the_file on sqlite => Any;
@@ -62,9 +62,10 @@ async fn stopped_twenty_times(arena: &mut Arena) {
 async fn stopped_at_each_step(arena: &mut Arena) {
     arena.fleet(3, TASKS);
     // One seat is left to take over. A process that stops may keep the file, for its other threads are in
-    // the midst of something: then nobody else comes to a step.
-    let at_once = if arena.place.is_sqlite() { 1 } else { 2 };
-    for steps in STEPS.chunks(at_once) {
+    // the midst of something: then nobody else comes to a step. On Redis that file is the application's.
+    let has_file = arena.place.is_sqlite() || arena.place.is_redis();
+    let at_once = if has_file { 1 } else { 2 };
+    for steps in steps_of(&arena.place).chunks(at_once) {
         // In turn: who was stopped last has no work as yet.
         arena.seats.rotate_left(1);
         for (seat, step) in arena.seats.iter().zip(steps) {

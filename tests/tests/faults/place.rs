@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use tasklock_runtime::store::{Options, Source, connect};
-use tasklock_test_support::server::{Server, Stop};
 use tasklock_test_support::wait::{eventually_async, try_eventually_async};
-use tasklock_test_support::{mysql, postgres, sqlite};
+use tasklock_test_support::{mysql, postgres, redis, sqlite};
 
 use super::BOUND;
+use super::server::AnyServer;
 use crate::database::{Database, Rows};
 
 /// A fresh database, gone with this.
@@ -26,44 +26,11 @@ enum Kind {
         database: mysql::Database,
         server: Option<mysql::Server>,
     },
-}
-
-/// A server that the scenario may do with as it likes.
-#[derive(Clone, Copy)]
-pub(crate) enum AnyServer<'a> {
-    Postgres(&'a Server<sqlx::Postgres>),
-    MySql(&'a Server<sqlx::MySql>),
-}
-
-macro_rules! on_any {
-    ($server:expr, $verb:ident $(, $how:expr)?) => {
-        match $server {
-            Self::Postgres(server) => server.$verb($($how)?).await,
-            Self::MySql(server) => server.$verb($($how)?).await,
-        }
-    };
-}
-
-impl AnyServer<'_> {
-    pub(crate) async fn stop(self, how: Stop) {
-        on_any!(self, stop, how);
-    }
-
-    pub(crate) async fn start_again(self) {
-        on_any!(self, start_again);
-    }
-
-    pub(crate) async fn restart(self, how: Stop) {
-        on_any!(self, restart, how);
-    }
-
-    pub(crate) async fn pause(self) {
-        on_any!(self, pause);
-    }
-
-    pub(crate) async fn resume(self) {
-        on_any!(self, resume);
-    }
+    Redis {
+        server: redis::Server,
+        /// Where the application has its effects: no transaction of its own can be part of Redis.
+        effects: sqlite::File,
+    },
 }
 
 impl Place {
@@ -101,6 +68,16 @@ impl Place {
         Self::with(Kind::MySql { database, server }).await
     }
 
+    /// On a server of its own, which keeps what it has acknowledged.
+    pub(crate) async fn redis() -> Option<Self> {
+        let server = redis::Server::start().await?;
+        server.set("appendfsync", "always").await;
+        server.set("appendonly", "yes").await;
+        super::mistaken::record();
+        let effects = sqlite::file();
+        Self::with(Kind::Redis { server, effects }).await
+    }
+
     async fn with(kind: Kind) -> Option<Self> {
         let place = Self { kind };
         let source = Source::Url {
@@ -112,11 +89,16 @@ impl Place {
         store.migrate().await.expect("the database is empty");
         store.close().await;
         super::audit::install(&place).await;
+        super::elsewhere::install(&place).await;
         Some(place)
     }
 
     pub(crate) fn is_sqlite(&self) -> bool {
         matches!(self.kind, Kind::Sqlite(_))
+    }
+
+    pub(crate) fn is_redis(&self) -> bool {
+        matches!(self.kind, Kind::Redis { .. })
     }
 
     pub(crate) fn is_mysql(&self) -> bool {
@@ -128,6 +110,7 @@ impl Place {
             Kind::Sqlite(_) => "sqlite",
             Kind::MySql { .. } => "mysql",
             Kind::Postgres { .. } => "postgres",
+            Kind::Redis { .. } => "redis",
         }
     }
 
@@ -136,6 +119,15 @@ impl Place {
             Kind::Sqlite(file) => file.url(),
             Kind::Postgres { database, .. } => database.url().to_owned(),
             Kind::MySql { database, .. } => database.url().to_owned(),
+            Kind::Redis { server, .. } => server.url().to_owned(),
+        }
+    }
+
+    /// The database of the application's effects, where that is not the store's.
+    pub(crate) fn effects_url(&self) -> Option<String> {
+        match &self.kind {
+            Kind::Redis { effects, .. } => Some(effects.url()),
+            _ => None,
         }
     }
 
@@ -144,6 +136,7 @@ impl Place {
         match &self.kind {
             Kind::Postgres { server, .. } => server.as_ref().map(AnyServer::Postgres),
             Kind::MySql { server, .. } => server.as_ref().map(AnyServer::MySql),
+            Kind::Redis { server, .. } => Some(AnyServer::Redis(server)),
             Kind::Sqlite(_) => None,
         }
     }
@@ -174,9 +167,14 @@ impl Place {
 
     /// Every row but those of names: id, state, attempt, crashes.
     pub(crate) async fn rows(&self) -> Vec<(i64, String, i64, i64)> {
-        let rows = self
+        let mut database = self.connect().await;
+        if let Database::Redis(mirror) = &mut database {
+            mirror.with_ended();
+        }
+        let rows = database
             .run("SELECT id, state, attempt, crashes FROM tasklock_job WHERE task <> 'tasklock.lease'")
-            .await;
+            .await
+            .expect("the database is there");
         let number = |text: &Option<String>| -> i64 {
             let text = text.as_deref().expect("it is not null");
             text.parse().expect("a number")

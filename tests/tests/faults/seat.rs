@@ -40,8 +40,11 @@ impl Seat {
         let url = place.url();
         let proxy = (!place.is_sqlite()).then(|| Proxy::before(&url).expect("a port is free"));
         let url = proxy.as_ref().map_or(url.clone(), |proxy| proxy.url(&url));
+        let effects = place.effects_url();
+        let effects = effects.as_deref().map(|url| ("FAULT_EFFECTS", url));
         let variables: Vec<(String, String)> = variables
             .iter()
+            .chain(&effects)
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
         let ledger = folder.join(format!("{name}-0"));

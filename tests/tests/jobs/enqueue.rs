@@ -109,6 +109,7 @@ impl<'a> Enqueueing<'a> {
                 let mut tx = tx.expect("the write lock comes to everybody");
                 (enqueue.within(&mut tx).await, Transaction::Sqlite(tx))
             }
+            Database::Redis(_) => panic!("Redis has no transactions"),
         };
         let Ok(Enqueued::New(id)) = enqueued else {
             panic!("not enqueued: {enqueued:?}");

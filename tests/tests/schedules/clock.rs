@@ -23,7 +23,8 @@ pub(crate) fn worker_at(url: &str, tasks: &str, (base, step, period): (i64, i64,
     worker(PROGRAM, url, tasks, &more)
 }
 
-fn library() -> &'static PathBuf {
+/// Made once.
+pub(crate) fn library() -> &'static PathBuf {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));

@@ -4,16 +4,17 @@ use std::time::Duration;
 
 use tasklock_test_support::process::Worker;
 use tasklock_test_support::wait::eventually_async;
+use tasklock_tests::stage::database::Rows;
 use tasklock_tests::stage::{BOUND, Place, ready, worker};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_schedules_worker");
 /// That of the tasks which are not by the second, in microseconds.
 pub(crate) const PERIOD: i64 = 200_000;
 
-const RUNS: &str =
+pub(crate) const RUNS: &str =
     "CREATE TABLE run (task varchar(128) NOT NULL, fence bigint NOT NULL, slot bigint NOT NULL,
     worker bigint NOT NULL, started bigint NOT NULL)";
-const ENDS: &str =
+pub(crate) const ENDS: &str =
     "CREATE TABLE slot_end (task varchar(128), slot bigint, outcome varchar(20), fence bigint)";
 
 const SQLITE: &[&str] = &["CREATE TRIGGER slot_end AFTER UPDATE ON tasklock_job
@@ -57,9 +58,13 @@ pub(crate) async fn start(place: &Place) {
 
 /// The runs so far, in the order of their fences.
 pub(crate) async fn runs(place: &Place) -> Vec<Run> {
-    let rows = place
-        .run("SELECT fence, slot, worker, started, task FROM run ORDER BY fence")
-        .await;
+    read(&place.run(READ).await)
+}
+
+pub(crate) const READ: &str = "SELECT fence, slot, worker, started, task FROM run ORDER BY fence";
+
+/// The runs that `READ` has answered.
+pub(crate) fn read(rows: &Rows) -> Vec<Run> {
     let number = |text: &Option<String>| -> i64 {
         let text = text.as_deref().expect("no column is null");
         text.parse().expect("a number")

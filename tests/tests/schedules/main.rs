@@ -13,3 +13,4 @@ mod log;
 mod missed;
 mod paused;
 mod renamed;
+mod spring;

@@ -45,6 +45,7 @@ async fn exit_completed(lease: LeaseContext) -> TaskResult {
             let tx = connection.begin_with("BEGIN IMMEDIATE").await?;
             lease.complete_in(tx).await?;
         }
+        Database::Redis(_) => return Err("Redis has no transactions".into()),
     }
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     say("end", &lease, nothing());

@@ -38,7 +38,7 @@ impl Shared {
             .get_or_init(|| match std::env::var(K::URL_VARIABLE) {
                 Ok(url) if !url.is_empty() => Ok((url, None)),
                 _ => {
-                    let mut throwaway = Throwaway::prepare(K::SCRIPT)?;
+                    let mut throwaway = Throwaway::prepare(K::SCRIPT, &[])?;
                     Ok((throwaway.start()?.url, Some(throwaway)))
                 }
             });

@@ -46,9 +46,18 @@ impl<K: Kind> Server<K> {
     ///
     /// If that fails, with the reason: for example the programs that are missing.
     pub async fn start() -> Option<Server<K>> {
+        Self::start_in(Vec::new()).await
+    }
+
+    /// The same in other surroundings: variables whose names begin with `THROWAWAY_`, as `scripts/lib` tells them.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Server::start).
+    pub async fn start_in(surroundings: Vec<(&'static str, String)>) -> Option<Server<K>> {
         wanted::<K>()?;
-        let started = tokio::task::spawn_blocking(|| {
-            let mut throwaway = Throwaway::prepare(K::SCRIPT)?;
+        let started = tokio::task::spawn_blocking(move || {
+            let mut throwaway = Throwaway::prepare(K::SCRIPT, &surroundings)?;
             let Started { pid, url } = throwaway.start()?;
             let inner = Arc::new(Mutex::new(Inner {
                 throwaway,
