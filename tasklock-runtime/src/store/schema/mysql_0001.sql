@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS {p}job (
     -- leave empty.
     live_key       VARCHAR(255) GENERATED ALWAYS AS (CASE WHEN state IN ('ready', 'running') THEN unique_key END) STORED,
     standing_of    VARCHAR(128) GENERATED ALWAYS AS (CASE WHEN unique_key = '' THEN task END) STORED,
-    lane           SMALLINT GENERATED ALWAYS AS (CASE WHEN state = 'ready' AND due_at IS NOT NULL THEN priority END) STORED,
+    due_of         VARCHAR(128) GENERATED ALWAYS AS (CASE WHEN state = 'ready' AND due_at IS NOT NULL THEN task END) STORED,
     running_of     VARCHAR(128) GENERATED ALWAYS AS (CASE WHEN state = 'running' THEN task END) STORED,
     held_of        VARCHAR(128) GENERATED ALWAYS AS (CASE WHEN state <> 'running' AND hold_until IS NOT NULL THEN task END) STORED,
     due_for        VARCHAR(128) GENERATED ALWAYS AS (CASE WHEN state = 'ready' AND due_at IS NOT NULL THEN resource END) STORED,
@@ -62,7 +62,7 @@ CREATE TABLE IF NOT EXISTS {p}job (
     -- A key is taken while its job waits or runs.
     UNIQUE KEY {p}job_key (task, live_key),
     KEY {p}job_standing (standing_of),
-    KEY {p}job_due (task, lane, due_at),
+    KEY {p}job_due (due_of, priority, due_at),
     KEY {p}job_running (running_of, lock_until),
     KEY {p}job_hold (held_of, hold_until),
     KEY {p}job_ended (prune_at),

@@ -8,6 +8,8 @@ mod named;
 mod resources;
 mod schedules;
 
+pub(super) use claim::{RENEWED_EACH, RENEWED_OF, THE_FIRST};
+
 use super::Server;
 use super::fragments::Fragments;
 use crate::fault;
@@ -27,6 +29,14 @@ ON DUPLICATE KEY UPDATE fence = GREATEST(tasklock_fence.fence, VALUES(fence)), u
 /// ?1 name
 pub(super) const REGISTERED_FENCE: &str =
     "SELECT fence FROM tasklock_fence WHERE name = ? LOCK IN SHARE MODE";
+
+/// So many values at most stand in one list: of a thousand MariaDB makes a table, which bounds no range.
+pub(super) const LIST: usize = 500;
+
+/// A list of so many parameters.
+pub(super) fn list(length: usize) -> String {
+    format!("({})", vec!["?"; length].join(", "))
+}
 
 macro_rules! statements {
     ($($(#[$doc:meta])* $name:ident: $text:expr,)+) => {
@@ -53,6 +63,8 @@ macro_rules! statements {
 statements! {
     now: NOW,
     tasks: claim::TASKS,
+    holds: claim::HOLDS,
+    renewed: claim::RENEWED,
     next_lane: claim::NEXT_LANE,
     lane_due: claim::LANE_DUE,
     seen: claim::SEEN,
@@ -110,7 +122,7 @@ statements! {
     alias: schedules::ALIAS,
     unalias: schedules::UNALIAS,
     lapsing: schedules::LAPSING,
-    former_waiting: former("{p}job_due", "task"),
+    former_waiting: former("{p}job_due", "due_of"),
     former_running: former("{p}job_running", "running_of"),
     former_parked: former("{p}job_parked_task", "parked_of"),
     rename_jobs: schedules::RENAME_JOBS,
