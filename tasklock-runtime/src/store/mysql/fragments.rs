@@ -105,6 +105,10 @@ impl Fragments {
                 json(&[("name", "VARCHAR(255)"), ("task", "VARCHAR(255)")]),
             ),
             (
+                "{behind}",
+                json(&[("id", "BIGINT"), ("name", "VARCHAR(255)")]),
+            ),
+            (
                 "{keys}",
                 json(&[
                     ("id", "BIGINT"),

@@ -9,6 +9,7 @@ mod resources;
 mod schedules;
 
 pub(super) use claim::{RENEWED_EACH, RENEWED_OF, THE_FIRST};
+pub(super) use schedules::FORMER_PARTS;
 
 use super::Server;
 use super::fragments::Fragments;
@@ -99,10 +100,11 @@ statements! {
     prune_line: named::PRUNE_LINE,
     prune_fences: named::PRUNE_FENCES,
     put_back: resources::PUT_BACK,
+    behind: resources::BEHIND,
     lock_behind: resources::LOCK_BEHIND,
     park: resources::PARK,
     parked_for: resources::PARKED_FOR,
-    all_parked_for: resources::ALL_PARKED_FOR,
+    next_parked_for: resources::NEXT_PARKED_FOR,
     unused: resources::UNUSED,
     first_task: resources::FIRST_TASK,
     next_task: resources::NEXT_TASK,
@@ -122,9 +124,9 @@ statements! {
     alias: schedules::ALIAS,
     unalias: schedules::UNALIAS,
     lapsing: schedules::LAPSING,
-    former_waiting: former("{p}job_due", "due_of"),
-    former_running: former("{p}job_running", "running_of"),
-    former_parked: former("{p}job_parked_task", "parked_of"),
+    left_over: schedules::LEFT_OVER,
+    former: schedules::former(),
+    lock_former: schedules::LOCK_FORMER,
     rename_jobs: schedules::RENAME_JOBS,
     rename_pause: schedules::RENAME_PAUSE,
     drop_pause: schedules::DROP_PAUSE,
@@ -161,10 +163,4 @@ statements! {
     lock_strays: jobs::LOCK_STRAYS,
     job: jobs::job(),
     jobs: jobs::jobs(),
-}
-
-fn former(index: &str, column: &str) -> String {
-    schedules::LOCK_FORMER
-        .replace("{index}", index)
-        .replace("{column}", column)
 }
