@@ -69,6 +69,8 @@ CREATE TABLE IF NOT EXISTS {p}job (
     KEY {p}job_resource (due_for, task, due_at),
     KEY {p}job_parked (parked_for, task, parked_rank),
     KEY {p}job_parked_task (parked_of),
+    -- In the order of the ids, which every index has behind its columns: for those who list the jobs of a task.
+    KEY {p}job_task (task),
     CONSTRAINT {p}job_task CHECK (OCTET_LENGTH(task) BETWEEN 1 AND 128),
     CONSTRAINT {p}job_resource_name CHECK (OCTET_LENGTH(resource) BETWEEN 1 AND 128),
     CONSTRAINT {p}job_state CHECK (state IN ('ready', 'running', 'done', 'dead', 'cancelled'))

@@ -162,5 +162,8 @@ statements! {
     stray_beats: jobs::STRAY_BEATS,
     lock_strays: jobs::LOCK_STRAYS,
     job: jobs::job(),
-    jobs: jobs::jobs(),
+    jobs: jobs::jobs("PRIMARY", ""),
+    jobs_of_task: jobs::jobs("{p}job_task", "AND j.task = ?"),
+    running_jobs: jobs::jobs("{p}job_running", "AND j.running_of IS NOT NULL"),
+    running_jobs_of_task: jobs::jobs("{p}job_running", "AND j.running_of = ?"),
 }
