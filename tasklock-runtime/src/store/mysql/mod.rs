@@ -31,6 +31,10 @@
 //! What runs is read as far as it was renewed, and one run more of each task: in the order of what their own rows say, none behind the
 //! first that nobody has renewed expires before that one. Those that have expired are looked for where this look has met any.
 //!
+//! What was taken out of an index stays in it, marked, as long as any snapshot on the server is older, and is stepped over. So claims
+//! read more the longer a transaction of the application's keeps its snapshot: all that was claimed since of the same task and
+//! priority, each time. They lock and answer the same.
+//!
 //! # What crashes leave behind
 //!
 //! A worker's own transactions commit everything or nothing. One that dies or is stopped in the midst of one holds its
