@@ -1,21 +1,23 @@
 //! What a call reads, where many jobs wait: a number of rows that does not grow with them.
 //!
-//! On Postgres it is counted by the server itself, for this world's table alone, whichever plan it chose: before it has
-//! statistics of the table, and after. What a session has read it tells when it ends.
+//! On Postgres and MariaDB it is counted by the server itself, for this world's table alone, whichever plan it chose: before it
+//! has statistics of the table, and after. MariaDB has a server of its own for that, for some of its counts are of all tables.
+
+mod beside;
+mod meter;
 
 use std::collections::BTreeMap;
 use std::slice::from_ref;
 use std::time::{Duration, Instant};
 
 use tasklock_runtime::Next;
-use tasklock_runtime::store::{Counts, Options, Store, Then, connect};
-use tasklock_test_support::wait::eventually_async;
+use tasklock_runtime::store::{Counts, Then};
 
 use crate::steps::{
-    BOUND, LONG, claim, end, enqueue, finish, limited, renewals, renewer, standing, task, then,
-    with_key,
+    LONG, claim, end, enqueue, finish, limited, renewals, renewer, standing, task, then, with_key,
 };
-use crate::world::{Sql, World};
+use crate::world::World;
+use meter::Meter;
 
 const WAITING: i64 = 200_000;
 /// More than it takes for a plan that serves any parameters. What is allowed to be read is far less than waits, and some
@@ -24,91 +26,32 @@ const WAITING: i64 = 200_000;
 const CALLS: i64 = 12;
 const LIMIT: usize = 16;
 
-/// Waiting jobs of three priorities, every second one not due, every tenth one with a key; and as many that
-/// have ended.
-async fn fill(sql: &mut Sql) {
-    sql.execute(&format!(
-        "INSERT INTO tasklock_job (task, priority, due_at, unique_key, state, prune_at)
-         SELECT 'task', n % 3 * 10 - 10,
-             clock_timestamp() + (CASE n % 2 WHEN 0 THEN -1 ELSE 1 END * (3600 + n)) * interval '1 second',
-             CASE n % 10 WHEN 0 THEN n::text END,
-             CASE n % 4 WHEN 3 THEN 'done' ELSE 'ready' END,
-             CASE n % 4 WHEN 3 THEN clock_timestamp() + interval '1 hour' END
-         FROM generate_series(1, {WAITING}) n"
-    ))
-    .await;
-}
-
-/// Rows read so far, by those who have ended: through an index, and one after the other.
-async fn read(sql: &mut Sql) -> [i64; 2] {
-    let through_indexes = "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes
-                           WHERE schemaname = current_schema() AND relname = 'tasklock_job'";
-    let one_by_one = "SELECT seq_tup_read FROM pg_stat_user_tables
-                      WHERE schemaname = current_schema() AND relname = 'tasklock_job'";
-    [
-        sql.number(through_indexes).await,
-        sql.number(one_by_one).await,
-    ]
-}
-
-/// Makes these calls on a store of their own, and sees that they read at most so many rows, each through an index.
-async fn reads_at_most(
-    world: &World,
-    sql: &mut Sql,
-    what: &str,
-    most: i64,
-    calls: impl AsyncFnOnce(&dyn Store),
-) {
-    let name = sql.text("SELECT current_schema()::text").await;
-    let store = connect(world.source_as(&name), &Options::default()).await;
-    let store = store.unwrap();
-    let before = read(sql).await;
-    calls(&*store).await;
-    store.close().await;
-    let there = format!("SELECT count(*) FROM pg_stat_activity WHERE application_name = '{name}'");
-    let look = async || (sql.number(&there).await == 0).then_some(());
-    eventually_async(BOUND, look).await;
-    let after = read(sql).await;
-    let [through_indexes, one_by_one] = [after[0] - before[0], after[1] - before[1]];
-    println!("{what}: {through_indexes} rows read through indexes, {one_by_one} without");
-    assert_eq!(one_by_one, 0, "{what}");
-    assert!(through_indexes <= most, "{what}: {through_indexes}");
-}
-
 pub(crate) async fn no_call_reads_more_where_more_jobs_wait(world: &World) {
-    let store = world.store().await;
-    let Some(mut sql) = (world.sql().await).filter(|_| world.locks_rows() && world.ahead == 0)
-    else {
+    let Some(mut meter) = Meter::of(world).await else {
         return;
     };
-    if matches!(sql, Sql::MySql(_)) {
-        // It does not count a table's reads for one database; what takes longer is seen in the next case.
-        return;
-    }
+    let store = meter.world().store().await;
     store.declare(&[task("standing", None)]).await.unwrap();
-    fill(&mut sql).await;
+    meter.fill(WAITING).await;
     for analyzed in [false, true] {
         if analyzed {
-            sql.execute("ANALYZE tasklock_job").await;
+            meter.analyze().await;
         }
         let rows = CALLS * i64::try_from(LIMIT).unwrap();
-        reads_at_most(world, &mut sql, "claims", 100 * rows, async |store| {
-            for _ in 0..CALLS {
-                let batch = claim(store, &["task", "other", "standing"], LONG, LIMIT).await;
-                assert_eq!(batch.claims.len(), LIMIT);
-                let ends: Vec<_> = (batch.claims.iter())
-                    .map(|claim| then(&claim.key, Then::Done(Some(LONG))))
-                    .collect();
-                assert_eq!(store.finish(&ends).await.unwrap().len(), LIMIT);
-            }
-        })
-        .await;
-        reads_at_most(
-            world,
-            &mut sql,
-            "limited claims",
-            100 * rows,
-            async |store| {
+        meter
+            .reads_at_most("claims", 100 * rows, async |store| {
+                for _ in 0..CALLS {
+                    let batch = claim(store, &["task", "other", "standing"], LONG, LIMIT).await;
+                    assert_eq!(batch.claims.len(), LIMIT);
+                    let ends: Vec<_> = (batch.claims.iter())
+                        .map(|claim| then(&claim.key, Then::Done(Some(LONG))))
+                        .collect();
+                    assert_eq!(store.finish(&ends).await.unwrap().len(), LIMIT);
+                }
+            })
+            .await;
+        meter
+            .reads_at_most("limited claims", 100 * rows, async |store| {
                 for _ in 0..CALLS {
                     let request = limited("task", LONG, 10, LIMIT);
                     let batch = store.claim(&request).await.unwrap();
@@ -119,33 +62,30 @@ pub(crate) async fn no_call_reads_more_where_more_jobs_wait(world: &World) {
                     let keys: Vec<_> = batch.claims.into_iter().map(|claim| claim.key).collect();
                     assert_eq!(store.release(&keys).await.unwrap().len(), 10);
                 }
-            },
-        )
-        .await;
+            })
+            .await;
         // Nothing is due, and the next event is far.
-        reads_at_most(world, &mut sql, "idle claims", 10 * CALLS, async |store| {
-            for _ in 0..CALLS {
-                claim(store, &["other", "standing"], LONG, LIMIT).await;
-            }
-        })
-        .await;
-        reads_at_most(world, &mut sql, "enqueueing", 20 * CALLS, async |store| {
-            for nth in 1..=CALLS {
-                // Taken, or new.
-                let key = if nth % 2 == 0 { nth * 20 } else { -nth };
-                let job = enqueue(store, with_key("task", key.to_string())).await;
-                store.cancel(job.id()).await.unwrap();
-                store.retry(job.id()).await.unwrap();
-                store.job(job.id()).await.unwrap();
-            }
-        })
-        .await;
-        reads_at_most(
-            world,
-            &mut sql,
-            "a standing job",
-            1_000 * CALLS,
-            async |store| {
+        meter
+            .reads_at_most("idle claims", 10 * CALLS, async |store| {
+                for _ in 0..CALLS {
+                    claim(store, &["other", "standing", "ended"], LONG, LIMIT).await;
+                }
+            })
+            .await;
+        meter
+            .reads_at_most("enqueueing", 20 * CALLS, async |store| {
+                for nth in 1..=CALLS {
+                    // Taken, or new.
+                    let key = if nth % 2 == 0 { nth * 20 } else { -nth };
+                    let job = enqueue(store, with_key("task", key.to_string())).await;
+                    store.cancel(job.id()).await.unwrap();
+                    store.retry(job.id()).await.unwrap();
+                    store.job(job.id()).await.unwrap();
+                }
+            })
+            .await;
+        meter
+            .reads_at_most("a standing job", 1_000 * CALLS, async |store| {
                 for nth in 0..CALLS {
                     let mut declared = task("standing", None);
                     declared.schedule = format!("{analyzed} {nth}");
@@ -160,17 +100,21 @@ pub(crate) async fn no_call_reads_more_where_more_jobs_wait(world: &World) {
                     let batch = claim(store, &["standing"], LONG, 1).await;
                     finish(store, end(&batch.claims[0].key, Next::Dormant)).await;
                 }
-            },
-        )
-        .await;
-        reads_at_most(world, &mut sql, "pruning", CALLS, async |store| {
-            for _ in 0..CALLS {
-                assert_eq!(store.prune(100).await.unwrap(), 0);
-            }
-        })
-        .await;
+            })
+            .await;
+        meter
+            .reads_at_most("pruning", CALLS, async |store| {
+                for _ in 0..CALLS {
+                    assert_eq!(store.prune(100).await.unwrap(), 0);
+                }
+            })
+            .await;
+        if meter.is_mysql() {
+            beside::reads_no_more(&mut meter, analyzed).await;
+        }
     }
 }
+
 /// SQLite counts nothing. It reads through some hundred thousand rows in no less than ten milliseconds; the fastest
 /// of many calls tells whether it has, however busy the machine is.
 pub(crate) async fn no_call_takes_longer_where_more_jobs_wait(world: &World) {

@@ -110,6 +110,12 @@ impl World {
         Some(Self { base, ahead: 0 })
     }
 
+    /// On a server of a test's own.
+    pub(crate) async fn on(server: &mysql::Server) -> Self {
+        let base = Base::MySql(server.database().await);
+        Self { base, ahead: 0 }
+    }
+
     pub(crate) async fn postgres() -> Option<Self> {
         static SHARED: Shared = Mutex::const_new(Weak::new());
         Self::in_shared(&SHARED, &[]).await

@@ -10,16 +10,15 @@ use super::resources::Equipped;
 use super::rows::Locked;
 use super::statements::BEGIN;
 use crate::fault;
-use crate::lease::OwnerToken;
-use crate::store::sql::json::{batch, wanted};
-use crate::store::sql::{Taken, Text};
-use crate::store::{ClaimBatch, ClaimRequest, Wanted, between};
+use crate::store::sql::Text;
+use crate::store::sql::json::batch;
+use crate::store::{ClaimBatch, ClaimRequest, between};
 use crate::task::micros;
 
 /// A claim of so many rows is one of a stream of them.
 const MANY: usize = 8;
-/// So many rows that have expired may be locked, by guarded transactions, before the next ones are not found behind them.
-const LOCKED: usize = 100;
+/// The first rows of so many priorities are looked at by one statement.
+const UNION: usize = 100;
 
 impl MySqlStore {
     pub(super) async fn claim_once(
@@ -99,58 +98,6 @@ impl MySqlStore {
         })
     }
 
-    /// Rows whose lease has expired, and who had them.
-    async fn take_over(
-        &self,
-        tx: &mut Transaction<'_, MySql>,
-        request: &ClaimRequest,
-        seen: &Look<'_>,
-    ) -> Result<(Vec<Taken>, HashMap<i64, OwnerToken>), sqlx::Error> {
-        let statements = &self.statements;
-        let tasks: Vec<Wanted> = seen.tasks.iter().map(|task| task.wanted.clone()).collect();
-        let tasks = wanted(&tasks);
-        let mut rows: Vec<Locked> = Vec::new();
-        for (suspects, most) in [(true, request.suspects), (false, request.limit)] {
-            let most = most.min(request.limit - rows.len());
-            let expired: Vec<i64> = sqlx::query_scalar(&statements.expired)
-                .bind(&tasks)
-                .bind(suspects)
-                .bind(i64::try_from(most + LOCKED).unwrap_or(i64::MAX))
-                .fetch_all(&mut **tx)
-                .await?;
-            if expired.is_empty() || most == 0 {
-                continue;
-            }
-            let locked = sqlx::query(&statements.lock_expired)
-                .bind(batch(&expired, |id| id))
-                .bind(i64::try_from(most).unwrap_or(i64::MAX))
-                .fetch_all(&mut **tx)
-                .await?;
-            for row in &locked {
-                rows.push(Locked::of(row, &request.token, true)?);
-            }
-        }
-        if rows.is_empty() {
-            return Ok((Vec::new(), HashMap::new()));
-        }
-        let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-        let beats: Vec<(i64, i64, bool)> = sqlx::query_as(&statements.beats)
-            .bind(batch(&ids, |id| id))
-            .fetch_all(&mut **tx)
-            .await?;
-        rows.retain(|row| {
-            let lives = |(id, fence, alive): &(i64, i64, bool)| {
-                *alive && (*id, *fence) == (row.id, row.fence)
-            };
-            !beats.iter().any(lives)
-        });
-        self.take(tx, request, &statements.take_over, &rows).await?;
-        let owners = rows.iter();
-        let owners = owners.filter_map(|row| Some((row.id, row.owner.clone()?)));
-        let owners = owners.collect();
-        Ok((rows.into_iter().map(Locked::taken).collect(), owners))
-    }
-
     /// The first rows of all tasks and priorities together, by rank, say how many are taken of each; locked rows are stepped over
     /// within it.
     async fn claim_due(
@@ -202,16 +149,23 @@ impl MySqlStore {
         mut rooms: HashMap<&str, Option<i64>>,
         limit: usize,
     ) -> Result<Vec<usize>, sqlx::Error> {
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        let numbers = lanes.iter().enumerate();
+        let numbers: HashMap<(&str, i16), usize> = numbers
+            .map(|(nth, lane)| ((&*lane.task, lane.priority), nth))
+            .collect();
         let mut seen: Vec<(i64, usize)> = Vec::new();
-        for (nth, lane) in lanes.iter().enumerate() {
-            let dues: Vec<i64> = sqlx::query_scalar(&self.statements.seen)
-                .bind(&lane.task)
-                .bind(lane.priority)
-                .bind(i64::try_from(limit).unwrap_or(i64::MAX))
-                .fetch_all(&mut *tx)
-                .await?;
-            let rank = |due: i64| due - i64::from(lane.priority) * 1_000_000;
-            seen.extend(dues.into_iter().map(|due| (rank(due), nth)));
+        for chunk in lanes.chunks(UNION) {
+            let union = self.statements.seen.repeated(chunk.len(), " UNION ALL ");
+            let mut query = sqlx::query_as(union);
+            for lane in chunk {
+                query = query.bind(&lane.task).bind(lane.priority).bind(most);
+            }
+            let rows: Vec<(String, i16, i64)> = query.fetch_all(&mut *tx).await?;
+            seen.extend(rows.iter().filter_map(|(task, priority, due)| {
+                let nth = numbers.get(&(&**task, *priority))?;
+                Some((due - i64::from(*priority) * 1_000_000, *nth))
+            }));
         }
         seen.sort_unstable();
         seen.retain(|(_, nth)| match rooms.get_mut(&*lanes[*nth].task) {
@@ -229,7 +183,7 @@ impl MySqlStore {
     }
 
     /// Writes rows that are locked.
-    async fn take(
+    pub(super) async fn take(
         &self,
         tx: &mut MySqlConnection,
         request: &ClaimRequest,

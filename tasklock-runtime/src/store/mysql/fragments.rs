@@ -23,6 +23,10 @@ const BECOMES: &str =
 /// Until when a run keeps its place, counted from its start.
 const HOLD: &str = "(LEAST(GREATEST(j.claimed_at, 0), {now}) + e.hold)";
 
+/// Until when a run's renewals reach; before all time where it has none. A subquery that is asked row by row: with NOT EXISTS in its
+/// place MariaDB reads all renewals of all runs.
+const RENEWED_UNTIL: &str = "COALESCE((SELECT h.lock_until FROM {p}heartbeat h WHERE h.job_id = j.id AND h.fence = j.fence), {first})";
+
 /// The name ?, or the present one where it is a former one; the parameter stands in it twice.
 const PRESENT: &str =
     "COALESCE((SELECT a.task FROM {p}alias a WHERE a.name = ? AND a.served_until > {now}), ?)";
@@ -71,6 +75,8 @@ impl Fragments {
                 "{until}",
                 micros("GREATEST(j.lock_until, COALESCE(h.lock_until, j.lock_until))"),
             ),
+            ("{run_until}", micros("j.lock_until")),
+            ("{renewed_until}", RENEWED_UNTIL.to_owned()),
             ("{claimed_at}", micros("j.claimed_at")),
             ("{finished_at}", micros("j.finished_at")),
             ("{created_at}", micros("j.created_at")),
@@ -97,6 +103,10 @@ impl Fragments {
             (
                 "{pairs}",
                 json(&[("name", "VARCHAR(255)"), ("task", "VARCHAR(255)")]),
+            ),
+            (
+                "{behind}",
+                json(&[("id", "BIGINT"), ("name", "VARCHAR(255)")]),
             ),
             (
                 "{keys}",

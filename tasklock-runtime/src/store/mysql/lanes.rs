@@ -6,7 +6,7 @@ use sqlx::MySqlConnection;
 use sqlx::mysql::MySqlRow;
 
 use super::column;
-use super::statements::Statements;
+use super::statements::{LIST, RENEWED_EACH, RENEWED_OF, Statements, list};
 use crate::store::sql::json::{batch, wanted};
 use crate::store::{ClaimRequest, Wanted};
 
@@ -20,6 +20,10 @@ pub(super) struct Waiting<'a> {
     pub(super) room: Option<i64>,
     /// The end of the next hold.
     held: Option<i64>,
+    /// The first run in the order of what their own rows say; and the first that has not been renewed since. No run behind that
+    /// one expires before it does, so that those before it are all that have to be looked at.
+    oldest: Option<i64>,
+    unrenewed: Option<i64>,
     expires: Option<i64>,
     parked: bool,
     /// The highest priority that waits.
@@ -58,6 +62,13 @@ impl Look<'_> {
             .min()
     }
 
+    /// The tasks of which a run has expired.
+    pub(super) fn expired(&self) -> Vec<&Wanted> {
+        let expired = |waiting: &&Waiting<'_>| waiting.expires.is_some_and(|at| at <= self.now);
+        let tasks = self.tasks.iter().filter(expired);
+        tasks.map(|waiting| waiting.wanted).collect()
+    }
+
     pub(super) fn has_parked(&self) -> bool {
         self.tasks.iter().any(|waiting| waiting.parked)
     }
@@ -89,8 +100,69 @@ impl Statements {
                     .await?
             }
         };
+        self.count_holds(connection, &mut tasks).await?;
+        self.see_renewed(connection, &mut tasks).await?;
         let lanes = self.lanes(connection, &tasks).await?;
         Ok(Look { now, tasks, lanes })
+    }
+
+    /// After the runs: one that ends in between counts twice, and not for nothing.
+    async fn count_holds(
+        &self,
+        connection: &mut MySqlConnection,
+        tasks: &mut [Waiting<'_>],
+    ) -> Result<(), sqlx::Error> {
+        let limited = tasks.iter().filter(|waiting| waiting.room.is_some());
+        let limited: Vec<&str> = limited.map(|waiting| &*waiting.wanted.task).collect();
+        let mut holds: Vec<(String, i64)> = Vec::new();
+        for chunk in limited.chunks(LIST) {
+            let mut query = sqlx::query_as(self.holds.with(&list(chunk.len())));
+            for task in chunk {
+                query = query.bind(*task);
+            }
+            holds.extend(query.fetch_all(&mut *connection).await?);
+        }
+        for waiting in tasks {
+            let own = holds
+                .iter()
+                .filter(|(task, _)| *task == waiting.wanted.task);
+            let own: Vec<i64> = own.map(|(_, until)| *until).collect();
+            let places = i64::try_from(own.len()).unwrap_or(i64::MAX);
+            waiting.room = waiting.room.map(|room| room.saturating_sub(places));
+            waiting.held = own.into_iter().min();
+        }
+        Ok(())
+    }
+
+    /// When the next run expires, renewals included.
+    async fn see_renewed(
+        &self,
+        connection: &mut MySqlConnection,
+        tasks: &mut [Waiting<'_>],
+    ) -> Result<(), sqlx::Error> {
+        let bound = |waiting: &Waiting<'_>| waiting.unrenewed.unwrap_or(i64::MAX);
+        let renewed = tasks
+            .iter()
+            .filter(|waiting| waiting.oldest != waiting.unrenewed);
+        let renewed: Vec<(&str, i64)> = renewed
+            .map(|waiting| (&*waiting.wanted.task, bound(waiting)))
+            .collect();
+        let mut expires: Vec<(String, i64)> = Vec::new();
+        for chunk in renewed.chunks(LIST) {
+            let places = vec![RENEWED_OF; chunk.len()].join(" OR ");
+            let mut query = sqlx::query_as(self.renewed.with(&format!("{places}{RENEWED_EACH}")));
+            for (task, before) in chunk {
+                query = query.bind(*task).bind(*before);
+            }
+            expires.extend(query.fetch_all(&mut *connection).await?);
+        }
+        for waiting in tasks {
+            let own = expires
+                .iter()
+                .filter(|(task, _)| *task == waiting.wanted.task);
+            waiting.expires = own.map(|(_, at)| *at).chain(waiting.unrenewed).min();
+        }
+        Ok(())
     }
 
     async fn lanes(
@@ -144,13 +216,15 @@ fn waiting<'a>(
     let Some(wanted) = request.tasks.iter().find(|wanted| wanted.task == task) else {
         return Ok(None);
     };
-    let taken: Option<i64> = column(row, "taken")?;
-    let room = wanted.most.map(i64::from).zip(taken);
+    let running: Option<i64> = column(row, "running")?;
+    let room = wanted.most.map(i64::from).zip(running);
     Ok(Some(Waiting {
         wanted,
-        room: room.map(|(most, taken)| most - taken),
-        held: column(row, "held")?,
-        expires: column(row, "expires")?,
+        room: room.map(|(most, running)| most - running),
+        held: None,
+        oldest: column(row, "oldest")?,
+        unrenewed: column(row, "unrenewed")?,
+        expires: None,
         parked: column(row, "parked")?,
         lane: column(row, "lane")?,
     }))

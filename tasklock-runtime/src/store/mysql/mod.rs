@@ -19,6 +19,23 @@
 //! Instants are microseconds in `BIGINT`, by `UTC_TIMESTAMP(6)`: no time zone of session or server changes them, and none has
 //! a gap. It is the statement's start, which errs to the safe side: an expiry that is written is no later than it might be.
 //!
+//! # What is read
+//!
+//! No call reads more where more jobs wait, or have ended. An index has all rows here, so each begins with a column that is NULL in
+//! those that it is not for, and names the task or the resource in the others: a look at what falls due meets no ended job. Within
+//! a task a look takes steps of the index: the first row, the next lower priority, the rows before an instant.
+//!
+//! A step that ends at the first row may take its task from the batch. A range may not: only a constant bounds it, and with a column
+//! in its place all rows of the task are read. Then the tasks are parameters, in a list or in the parts of a union. And what must not
+//! be there is asked for by a subquery with one value, row by row: NOT EXISTS may be made into a table of all that is there.
+//!
+//! What runs is read as far as it was renewed, and one run more of each task: in the order of what their own rows say, none behind the
+//! first that nobody has renewed expires before that one. Those that have expired are looked for where this look has met any.
+//!
+//! What was taken out of an index stays in it, marked, as long as any snapshot on the server is older, and is stepped over. So claims
+//! read more the longer a transaction of the application's keeps its snapshot: all that was claimed since of the same task and
+//! priority, each time. They lock and answer the same.
+//!
 //! # What crashes leave behind
 //!
 //! A worker's own transactions commit everything or nothing. One that dies or is stopped in the midst of one holds its
@@ -34,6 +51,7 @@ mod claim;
 mod declare;
 mod drawn;
 mod ends;
+mod expired;
 mod fence;
 mod fragments;
 mod guard;

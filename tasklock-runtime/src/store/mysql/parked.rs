@@ -11,6 +11,8 @@ use crate::store::sql::json::batch;
 
 /// Of so many tasks at once the next ones are asked for.
 const UNION: usize = 100;
+/// So many parked jobs are met before the rest of a name is stepped over.
+const WALK: usize = 100;
 
 impl Statements {
     /// Of these leases, given back or not ours any more: what waits for their names falls due, if they are free. What fails
@@ -35,11 +37,24 @@ impl Statements {
         noted(self.unpark_alone(connection, names).await)
     }
 
-    /// All names that jobs are parked for, in the caller's transaction.
+    /// All names that jobs are parked for, in the caller's transaction. The index is walked, and what is left of a name is
+    /// stepped over once some of its jobs were met.
     pub(super) async fn sweep(&self, tx: &mut MySqlConnection) -> Result<(), sqlx::Error> {
-        let names: Vec<String> = sqlx::query_scalar(&self.all_parked_for)
-            .fetch_all(&mut *tx)
-            .await?;
+        let mut names = vec![String::new()];
+        loop {
+            let walked: Vec<String> = sqlx::query_scalar(&self.next_parked_for)
+                .bind(names.last())
+                .bind(i64::try_from(WALK).unwrap_or(i64::MAX))
+                .fetch_all(&mut *tx)
+                .await?;
+            let more = walked.len() == WALK;
+            names.extend(walked);
+            names.dedup();
+            if !more {
+                break;
+            }
+        }
+        names.remove(0);
         self.unpark_in(tx, names).await.map(drop)
     }
 
@@ -64,6 +79,9 @@ impl Statements {
         tx: &mut MySqlConnection,
         names: Vec<String>,
     ) -> Result<bool, sqlx::Error> {
+        if names.is_empty() {
+            return Ok(false);
+        }
         let unused: Vec<String> = sqlx::query_scalar(&self.unused)
             .bind(batch(&names, |name| name))
             .fetch_all(&mut *tx)

@@ -3,7 +3,7 @@
 use sqlx::{Connection, MySqlConnection};
 
 use super::MySqlStore;
-use super::statements::BEGIN;
+use super::statements::{BEGIN, FORMER_PARTS};
 use crate::store::Declaration;
 use crate::store::declaring::{ALIAS_AGAIN, ALIAS_LASTS, RENAMED, RENAMINGS};
 use crate::store::sql::json::batch;
@@ -117,29 +117,28 @@ impl MySqlStore {
         name: &str,
     ) -> Result<bool, sqlx::Error> {
         let statements = &self.statements;
-        let mut more = false;
-        for statement in [
-            &statements.former_waiting,
-            &statements.former_running,
-            &statements.former_parked,
-        ] {
-            let locked: Vec<i64> = sqlx::query_scalar(statement)
-                .bind(former)
-                .bind(former)
-                .bind(name)
-                .bind(RENAMED)
-                .fetch_all(&mut *tx)
-                .await?;
-            if !locked.is_empty() {
-                sqlx::query(&statements.rename_jobs)
-                    .bind(batch(&locked, |id| id))
-                    .bind(name)
-                    .execute(&mut *tx)
-                    .await?;
-            }
-            more |= !locked.is_empty();
+        let mut query = sqlx::query_scalar(&statements.former);
+        for _ in 0..FORMER_PARTS {
+            query = query.bind(former).bind(name).bind(RENAMED);
         }
-        Ok(more)
+        let seen: Vec<i64> = query.fetch_all(&mut *tx).await?;
+        if seen.is_empty() {
+            return Ok(false);
+        }
+        let locked: Vec<i64> = sqlx::query_scalar(&statements.lock_former)
+            .bind(batch(&seen, |id| id))
+            .bind(former)
+            .fetch_all(&mut *tx)
+            .await?;
+        if locked.is_empty() {
+            return Ok(false);
+        }
+        sqlx::query(&statements.rename_jobs)
+            .bind(batch(&locked, |id| id))
+            .bind(name)
+            .execute(&mut *tx)
+            .await?;
+        Ok(true)
     }
 
     pub(super) async fn tend_once(
@@ -176,8 +175,18 @@ impl MySqlStore {
             .bind(batch(&standing, |declared| &declared.task))
             .fetch_all(&mut *connection)
             .await?;
+        let former = renamed.iter().flat_map(|declared| &declared.aliases);
+        let former: Vec<&String> = former.collect();
+        if former.is_empty() {
+            connection.done();
+            return Ok(missing);
+        }
+        let left: Vec<String> = sqlx::query_scalar(&self.statements.left_over)
+            .bind(batch(&former, |name| name))
+            .fetch_all(&mut *connection)
+            .await?;
         for declared in renamed {
-            for former in &declared.aliases {
+            for former in declared.aliases.iter().filter(|name| left.contains(name)) {
                 self.rename_all(&mut connection, former, &declared.task)
                     .await?;
             }

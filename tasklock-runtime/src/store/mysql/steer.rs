@@ -20,13 +20,21 @@ impl MySqlStore {
 
     pub(super) async fn jobs_once(&self, query: &JobQuery) -> Result<Vec<Job>, sqlx::Error> {
         let states: Vec<&str> = query.states.iter().map(|state| state.as_str()).collect();
-        let mut connection = self.checkout().await?;
-        let rows = sqlx::query(&self.statements.jobs)
-            .bind(&query.task)
-            .bind(&query.task)
-            .bind(query.states.iter().all(|state| state.is_ended()))
+        let statements = &self.statements;
+        let statement = match (&states[..], &query.task) {
+            (["running"], None) => &statements.running_jobs,
+            (["running"], Some(_)) => &statements.running_jobs_of_task,
+            (_, None) => &statements.jobs,
+            (_, Some(_)) => &statements.jobs_of_task,
+        };
+        let mut listing = sqlx::query(statement)
             .bind(query.before)
-            .bind(states.join(","))
+            .bind(states.join(","));
+        if let Some(task) = &query.task {
+            listing = listing.bind(task);
+        }
+        let mut connection = self.checkout().await?;
+        let rows = listing
             .bind(i64::try_from(query.limit).unwrap_or(i64::MAX))
             .fetch_all(&mut *connection)
             .await?;

@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS {p}job (
     -- leave empty.
     live_key       VARCHAR(255) GENERATED ALWAYS AS (CASE WHEN state IN ('ready', 'running') THEN unique_key END) STORED,
     standing_of    VARCHAR(128) GENERATED ALWAYS AS (CASE WHEN unique_key = '' THEN task END) STORED,
-    lane           SMALLINT GENERATED ALWAYS AS (CASE WHEN state = 'ready' AND due_at IS NOT NULL THEN priority END) STORED,
+    due_of         VARCHAR(128) GENERATED ALWAYS AS (CASE WHEN state = 'ready' AND due_at IS NOT NULL THEN task END) STORED,
     running_of     VARCHAR(128) GENERATED ALWAYS AS (CASE WHEN state = 'running' THEN task END) STORED,
     held_of        VARCHAR(128) GENERATED ALWAYS AS (CASE WHEN state <> 'running' AND hold_until IS NOT NULL THEN task END) STORED,
     due_for        VARCHAR(128) GENERATED ALWAYS AS (CASE WHEN state = 'ready' AND due_at IS NOT NULL THEN resource END) STORED,
@@ -62,13 +62,15 @@ CREATE TABLE IF NOT EXISTS {p}job (
     -- A key is taken while its job waits or runs.
     UNIQUE KEY {p}job_key (task, live_key),
     KEY {p}job_standing (standing_of),
-    KEY {p}job_due (task, lane, due_at),
+    KEY {p}job_due (due_of, priority, due_at),
     KEY {p}job_running (running_of, lock_until),
     KEY {p}job_hold (held_of, hold_until),
     KEY {p}job_ended (prune_at),
     KEY {p}job_resource (due_for, task, due_at),
     KEY {p}job_parked (parked_for, task, parked_rank),
     KEY {p}job_parked_task (parked_of),
+    -- In the order of the ids, which every index has behind its columns: for those who list the jobs of a task.
+    KEY {p}job_task (task),
     CONSTRAINT {p}job_task CHECK (OCTET_LENGTH(task) BETWEEN 1 AND 128),
     CONSTRAINT {p}job_resource_name CHECK (OCTET_LENGTH(resource) BETWEEN 1 AND 128),
     CONSTRAINT {p}job_state CHECK (state IN ('ready', 'running', 'done', 'dead', 'cancelled'))

@@ -1,56 +1,71 @@
 //! How work is taken, and when there will be some.
 
-/// ?1 tasks. Of each: whether it is paused; how many of its places are taken, where they are counted; the end of the next hold;
-/// when a lease on one of its runs expires next; whether jobs are parked; and the highest priority that waits.
+/// ?1 tasks. Of each: whether it is paused; how many of its runs are under way, where they are counted; when the first of its
+/// runs expires by its own row, and the first that no renewal has put off; whether jobs are parked; and the highest priority
+/// that waits. What is asked of a task by a column is one step of an index, or a few, and no range: an outer column bounds none,
+/// and all rows of the task would be read.
 pub(super) const TASKS: &str = "
 SELECT e.task, {now} AS now,
     EXISTS (SELECT 1 FROM {p}pause p
         WHERE (p.kind = 'task' AND p.name = e.task) OR (p.kind = 'queue' AND p.name = e.queue)) AS paused,
     CASE WHEN e.most IS NOT NULL THEN
-        (SELECT COUNT(*) FROM {p}job r FORCE INDEX ({p}job_running) WHERE r.running_of = e.task)
-        + (SELECT COUNT(*) FROM {p}job r FORCE INDEX ({p}job_hold) WHERE r.held_of = e.task AND r.hold_until > {now})
-        END AS taken,
-    CASE WHEN e.most IS NOT NULL THEN
-        (SELECT MIN(r.hold_until) FROM {p}job r FORCE INDEX ({p}job_hold)
-         WHERE r.held_of = e.task AND r.hold_until > {now}) END AS held,
-    (SELECT MIN({until}) FROM {p}job j FORCE INDEX ({p}job_running)
-        LEFT JOIN {p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence
-     WHERE j.running_of = e.task AND j.lock_until IS NOT NULL AND {claimable}) AS expires,
-    EXISTS (SELECT 1 FROM {p}job r FORCE INDEX ({p}job_parked_task) WHERE r.parked_of = e.task) AS parked,
-    (SELECT r.lane FROM {p}job r FORCE INDEX ({p}job_due)
-     WHERE r.task = e.task AND r.lane IS NOT NULL ORDER BY r.lane DESC LIMIT 1) AS lane
+        (SELECT COUNT(*) FROM {p}job r FORCE INDEX ({p}job_running) WHERE r.running_of = e.task) END AS running,
+    (SELECT {run_until} FROM {p}job j FORCE INDEX ({p}job_running)
+     WHERE j.running_of = e.task AND j.lock_until IS NOT NULL AND {claimable} ORDER BY j.lock_until LIMIT 1) AS oldest,
+    (SELECT {run_until} FROM {p}job j FORCE INDEX ({p}job_running)
+     WHERE j.running_of = e.task AND j.lock_until IS NOT NULL AND {claimable} AND {renewed_until} <= j.lock_until
+     ORDER BY j.lock_until LIMIT 1) AS unrenewed,
+    (SELECT 1 FROM {p}job r FORCE INDEX ({p}job_parked_task) WHERE r.parked_of = e.task LIMIT 1) IS NOT NULL AS parked,
+    (SELECT r.priority FROM {p}job r FORCE INDEX ({p}job_due)
+     WHERE r.due_of = e.task ORDER BY r.priority DESC LIMIT 1) AS lane
 FROM {tasks}";
 
-/// One of a union: ?1 task, ?2 priority. The next lower one that waits. With a column in the place of the second, all rows of the
-/// higher priorities would be read.
+/// And a list of tasks. The places that ended runs of theirs keep: the rest of an index is the holds that are over.
+pub(super) const HOLDS: &str = "
+SELECT r.held_of, r.hold_until FROM {p}job r FORCE INDEX ({p}job_hold) WHERE r.hold_until > {now} AND r.held_of IN ";
+
+/// And [`RENEWED_OF`] for each task, with OR between them, [`RENEWED_EACH`] at the end. When the first of those runs expires that
+/// would have done so before this instant, but for their renewals.
+pub(super) const RENEWED: &str = "
+SELECT j.running_of, MIN({until}) FROM {p}job j FORCE INDEX ({p}job_running)
+    LEFT JOIN {p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence
+WHERE {claimable} AND (";
+
+/// ?1 task, ?2 instant
+pub(in crate::store::mysql) const RENEWED_OF: &str = "(j.running_of = ? AND j.lock_until < ?)";
+
+pub(in crate::store::mysql) const RENEWED_EACH: &str = ") GROUP BY j.running_of";
+
+/// One of a union: ?1 task, ?2 priority. The next lower one that waits.
 pub(super) const NEXT_LANE: &str = "
-(SELECT r.task, r.lane FROM {p}job r FORCE INDEX ({p}job_due)
- WHERE r.task = ? AND r.lane < ? ORDER BY r.lane DESC LIMIT 1)";
+(SELECT r.due_of, r.priority FROM {p}job r FORCE INDEX ({p}job_due)
+ WHERE r.due_of = ? AND r.priority < ? ORDER BY r.priority DESC LIMIT 1)";
 
 /// ?1 tasks and priorities. When the first row of each is due.
 pub(super) const LANE_DUE: &str = "
 SELECT e.task, e.lane, LEAST(GREATEST((SELECT j.due_at FROM {p}job j FORCE INDEX ({p}job_due)
-    WHERE j.task = e.task AND j.lane = e.lane AND {claimable} ORDER BY j.due_at LIMIT 1), {first}), {last}) AS due
+    WHERE j.due_of = e.task AND j.priority = e.lane AND {claimable} ORDER BY j.due_at LIMIT 1), {first}), {last}) AS due
 FROM {lanes}";
 
-/// ?1 task, ?2 priority, ?3 most. By when they are due.
+/// One of a union: ?1 task, ?2 priority, ?3 most. By when they are due.
 pub(super) const SEEN: &str = "
-SELECT {due} AS due FROM {p}job j FORCE INDEX ({p}job_due)
-WHERE j.task = ? AND j.lane = ? AND j.due_at <= {now} AND {claimable} ORDER BY j.due_at LIMIT ?";
+(SELECT j.due_of, j.priority, {due} AS due FROM {p}job j FORCE INDEX ({p}job_due)
+ WHERE j.due_of = ? AND j.priority = ? AND j.due_at <= {now} AND {claimable} ORDER BY j.due_at LIMIT ?)";
 
-/// As above; locked.
+/// ?1 task, ?2 priority, ?3 most. Locked.
 pub(super) const LOCK_DUE: &str = "
 SELECT {claimed} FROM {p}job j FORCE INDEX ({p}job_due)
-WHERE j.task = ? AND j.lane = ? AND j.due_at <= {now} AND {claimable}
+WHERE j.due_of = ? AND j.priority = ? AND j.due_at <= {now} AND {claimable}
 ORDER BY j.due_at LIMIT ? FOR UPDATE SKIP LOCKED";
 
-/// ?1 tasks, ?2 whether suspects, ?3 most. As far as can be seen without a lock.
+/// ?1 from how many crashes on a run is a suspect, ?2 whether suspects; and a list of tasks, [`THE_FIRST`] at the end. As far as
+/// can be seen without a lock. Runs that are renewed are passed over.
 pub(super) const EXPIRED: &str = "
-SELECT j.id FROM {tasks} STRAIGHT_JOIN {p}job j FORCE INDEX ({p}job_running) ON j.running_of = e.task
-WHERE j.lock_until < {now} AND {claimable} AND (j.crashes >= e.suspect) = ?
-  AND NOT EXISTS (SELECT 1 FROM {p}heartbeat h
-      WHERE h.job_id = j.id AND h.fence = j.fence AND h.lock_until >= {now})
-ORDER BY j.lock_until LIMIT ?";
+SELECT j.id, j.lock_until FROM {p}job j FORCE INDEX ({p}job_running)
+WHERE j.lock_until < {now} AND {claimable} AND (j.crashes >= ?) = ? AND {renewed_until} < {now} AND j.running_of IN ";
+
+/// ?1 most
+pub(in crate::store::mysql) const THE_FIRST: &str = " ORDER BY j.lock_until LIMIT ?";
 
 /// ?1 ids, ?2 most. Locked, if they have expired by their own rows.
 pub(super) const LOCK_EXPIRED: &str = "

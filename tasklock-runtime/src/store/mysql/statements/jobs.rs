@@ -109,19 +109,21 @@ SELECT j.id, j.task, j.state, j.payload, j.priority, NULLIF(j.unique_key, '') AS
     j.last_outcome, j.last_error, h.progress_done, h.progress_total, {waits} AS due_at, {slot} AS slot_at, j.missed, j.skipped,
     CASE WHEN j.unique_key = '' THEN j.schedule END AS schedule, {until} AS lock_until, {claimed_at} AS claimed_at,
     {finished_at} AS finished_at, {created_at} AS created_at, {cancelled_at} AS cancelled_at
-FROM {p}job j
+FROM {p}job j FORCE INDEX ({index})
 LEFT JOIN {p}heartbeat h ON h.job_id = j.id AND h.fence = j.fence AND j.state = 'running'";
 
 /// ?1 id
 pub(super) fn job() -> String {
-    format!("{JOB} WHERE j.id = ? AND j.task <> '{{leases}}'")
+    let job = JOB.replace("{index}", "PRIMARY");
+    format!("{job} WHERE j.id = ? AND j.task <> '{{leases}}'")
 }
 
-/// ?1 task or NULL, ?2 the same, ?3 whether all states are ends, ?4 before this id, ?5 states as a list, ?6 most.
-pub(super) fn jobs() -> String {
+/// ?1 before this id, ?2 states as a list, then what `which` has, and the most. Not one text for every question: its plan would
+/// serve one of them. But for those that run, the index is walked from the newest job to older ones, until enough were met.
+pub(super) fn jobs(index: &str, which: &str) -> String {
+    let jobs = JOB.replace("{index}", index);
     format!(
-        "{JOB} WHERE (? IS NULL OR j.task = ?) AND (NOT ? OR j.prune_at IS NOT NULL) AND j.id < ?
-  AND FIND_IN_SET(j.state, ?) AND j.task <> '{{leases}}'
+        "{jobs} WHERE j.id < ? AND FIND_IN_SET(j.state, ?) AND j.task <> '{{leases}}' {which}
 ORDER BY j.id DESC LIMIT ?"
     )
 }

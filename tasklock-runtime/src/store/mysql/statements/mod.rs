@@ -8,6 +8,9 @@ mod named;
 mod resources;
 mod schedules;
 
+pub(super) use claim::{RENEWED_EACH, RENEWED_OF, THE_FIRST};
+pub(super) use schedules::FORMER_PARTS;
+
 use super::Server;
 use super::fragments::Fragments;
 use crate::fault;
@@ -27,6 +30,14 @@ ON DUPLICATE KEY UPDATE fence = GREATEST(tasklock_fence.fence, VALUES(fence)), u
 /// ?1 name
 pub(super) const REGISTERED_FENCE: &str =
     "SELECT fence FROM tasklock_fence WHERE name = ? LOCK IN SHARE MODE";
+
+/// So many values at most stand in one list: of a thousand MariaDB makes a table, which bounds no range.
+pub(super) const LIST: usize = 500;
+
+/// A list of so many parameters.
+pub(super) fn list(length: usize) -> String {
+    format!("({})", vec!["?"; length].join(", "))
+}
 
 macro_rules! statements {
     ($($(#[$doc:meta])* $name:ident: $text:expr,)+) => {
@@ -53,6 +64,8 @@ macro_rules! statements {
 statements! {
     now: NOW,
     tasks: claim::TASKS,
+    holds: claim::HOLDS,
+    renewed: claim::RENEWED,
     next_lane: claim::NEXT_LANE,
     lane_due: claim::LANE_DUE,
     seen: claim::SEEN,
@@ -89,10 +102,11 @@ statements! {
     long_dead: named::LONG_DEAD,
     prune_line: named::PRUNE_LINE,
     put_back: resources::PUT_BACK,
+    behind: resources::BEHIND,
     lock_behind: resources::LOCK_BEHIND,
     park: resources::PARK,
     parked_for: resources::PARKED_FOR,
-    all_parked_for: resources::ALL_PARKED_FOR,
+    next_parked_for: resources::NEXT_PARKED_FOR,
     unused: resources::UNUSED,
     first_task: resources::FIRST_TASK,
     next_task: resources::NEXT_TASK,
@@ -112,9 +126,9 @@ statements! {
     alias: schedules::ALIAS,
     unalias: schedules::UNALIAS,
     lapsing: schedules::LAPSING,
-    former_waiting: former("{p}job_due", "task"),
-    former_running: former("{p}job_running", "running_of"),
-    former_parked: former("{p}job_parked_task", "parked_of"),
+    left_over: schedules::LEFT_OVER,
+    former: schedules::former(),
+    lock_former: schedules::LOCK_FORMER,
     rename_jobs: schedules::RENAME_JOBS,
     rename_pause: schedules::RENAME_PAUSE,
     drop_pause: schedules::DROP_PAUSE,
@@ -153,11 +167,8 @@ statements! {
     stray_beats: jobs::STRAY_BEATS,
     lock_strays: jobs::LOCK_STRAYS,
     job: jobs::job(),
-    jobs: jobs::jobs(),
-}
-
-fn former(index: &str, column: &str) -> String {
-    schedules::LOCK_FORMER
-        .replace("{index}", index)
-        .replace("{column}", column)
+    jobs: jobs::jobs("PRIMARY", ""),
+    jobs_of_task: jobs::jobs("{p}job_task", "AND j.task = ?"),
+    running_jobs: jobs::jobs("{p}job_running", "AND j.running_of IS NOT NULL"),
+    running_jobs_of_task: jobs::jobs("{p}job_running", "AND j.running_of = ?"),
 }

@@ -9,10 +9,15 @@ SET j.state = CASE WHEN {to_cancel} THEN 'cancelled' ELSE 'ready' END,
     j.finished_at = CASE WHEN {to_cancel} THEN {now} ELSE j.finished_at END,
     j.lock_owner = NULL, j.lock_worker = NULL, j.lock_until = NULL, j.attempt = GREATEST(j.attempt, 1) - 1, {park}";
 
-/// ?1 names, ?2 most. What is due and stands behind those that were put back.
+/// One of a union: ?1 name, ?2 task, ?3 most. What is due and stands behind those that were put back.
+pub(super) const BEHIND: &str = "
+(SELECT j.id, j.due_for FROM {p}job j FORCE INDEX ({p}job_resource)
+ WHERE j.due_for = ? AND j.task = ? AND j.due_at <= {now} AND {claimable} ORDER BY j.due_at LIMIT ?)";
+
+/// ?1 ids and names.
 pub(super) const LOCK_BEHIND: &str = "
-SELECT j.id FROM {names} STRAIGHT_JOIN {p}job j FORCE INDEX ({p}job_resource) ON j.due_for = e.name
-WHERE j.due_at <= {now} AND {claimable} LIMIT ? FOR UPDATE SKIP LOCKED";
+SELECT j.id FROM {behind} STRAIGHT_JOIN {p}job j FORCE INDEX (PRIMARY) ON j.id = e.id
+WHERE j.due_for = e.name AND j.due_at <= {now} AND {claimable} FOR UPDATE SKIP LOCKED";
 
 /// ?1 ids, which are locked.
 pub(super) const PARK: &str = "
@@ -22,20 +27,23 @@ UPDATE {ids} STRAIGHT_JOIN {p}job j FORCE INDEX (PRIMARY) ON j.id = e.id SET {pa
 pub(super) const PARKED_FOR: &str = "
 SELECT j.unique_key FROM {ids} STRAIGHT_JOIN {p}job j FORCE INDEX (PRIMARY) ON j.id = e.id
 WHERE j.task = '{leases}'
-  AND EXISTS (SELECT 1 FROM {p}job r FORCE INDEX ({p}job_parked) WHERE r.parked_for = j.unique_key)";
+  AND (SELECT 1 FROM {p}job r FORCE INDEX ({p}job_parked) WHERE r.parked_for = j.unique_key LIMIT 1) IS NOT NULL";
 
-/// All names that jobs are parked for: a step of the index each.
-pub(super) const ALL_PARKED_FOR: &str = "
-SELECT DISTINCT r.parked_for FROM {p}job r FORCE INDEX ({p}job_parked) WHERE r.parked_for IS NOT NULL";
+/// ?1 name, ?2 most. For what the next jobs behind this name are parked.
+pub(super) const NEXT_PARKED_FOR: &str = "
+SELECT r.parked_for FROM {p}job r FORCE INDEX ({p}job_parked)
+WHERE r.parked_for > ? ORDER BY r.parked_for LIMIT ?";
 
-/// ?1 names. Those that nobody holds or waits for.
+/// ?1 names. Those that nobody holds or waits for. Here and below a subquery that is asked row by row: NOT EXISTS may be made into
+/// a table of all that there is.
 pub(super) const UNUSED: &str = "
 SELECT e.name FROM {names}
-WHERE NOT EXISTS (SELECT 1 FROM {p}job l FORCE INDEX ({p}job_key)
+WHERE (SELECT 1 FROM {p}job l FORCE INDEX ({p}job_key)
         LEFT JOIN {p}heartbeat h ON h.job_id = l.id AND h.fence = l.fence
     WHERE l.task = '{leases}' AND l.live_key = e.name AND l.state = 'running'
-      AND (l.lock_until >= {now} OR h.lock_until >= {now}))
-  AND NOT EXISTS (SELECT 1 FROM {p}waiter w WHERE w.name = e.name AND w.alive_until > {now})";
+      AND (l.lock_until >= {now} OR h.lock_until >= {now}) LIMIT 1) IS NULL
+  AND (SELECT 1 FROM {p}waiter w FORCE INDEX ({p}waiter_name)
+    WHERE w.name = e.name AND w.alive_until > {now} LIMIT 1) IS NULL";
 
 /// ?1 names. The tasks that have jobs parked for each: a step of the index each, for a name.
 pub(super) const FIRST_TASK: &str = "
@@ -52,8 +60,8 @@ pub(super) const FIRST_PARKED: &str = "
 SELECT (SELECT j.id FROM {p}job j FORCE INDEX ({p}job_parked)
     WHERE j.parked_for = e.name AND j.task = e.task AND {claimable} ORDER BY j.parked_rank LIMIT 1) AS id
 FROM {pairs}
-WHERE NOT EXISTS (SELECT 1 FROM {p}job j FORCE INDEX ({p}job_resource)
-    WHERE j.due_for = e.name AND j.task = e.task AND j.due_at <= {now} AND {claimable})";
+WHERE COALESCE((SELECT j.due_at FROM {p}job j FORCE INDEX ({p}job_resource)
+    WHERE j.due_for = e.name AND j.task = e.task AND {claimable} ORDER BY j.due_at LIMIT 1) > {now}, TRUE)";
 
 /// ?1 ids
 pub(super) const LOCK_PARKED: &str = "

@@ -29,8 +29,8 @@ WHERE id = ?";
 /// ?1 tasks
 pub(super) const UNDECLARED: &str = "
 SELECT e.name FROM {names}
-WHERE NOT EXISTS (SELECT 1 FROM {p}job j FORCE INDEX ({p}job_standing) WHERE j.standing_of = e.name)
-  AND NOT EXISTS (SELECT 1 FROM {p}alias a WHERE a.name = e.name AND a.served_until > {now})";
+WHERE (SELECT 1 FROM {p}job j FORCE INDEX ({p}job_standing) WHERE j.standing_of = e.name LIMIT 1) IS NULL
+  AND (SELECT 1 FROM {p}alias a WHERE a.name = e.name AND a.served_until > {now}) IS NULL";
 
 /// ?1 name. The present one, if it is a former one, and whether that is served.
 pub(super) const ALIASED: &str =
@@ -55,12 +55,40 @@ SELECT COUNT(*) > 0 FROM {names}
 WHERE NOT EXISTS (SELECT 1 FROM {p}alias a
     WHERE a.name = e.name AND a.task = ? AND a.served_until > {now} + ?)";
 
-/// ?1 former name, twice; ?2 and ?3 the same, ?4 name, ?5 most. Jobs that wait or run, but for those whose key is taken.
+/// ?1 former names. Those under which something is left: a pause, a standing job, a job that waits or runs.
+pub(super) const LEFT_OVER: &str = "
+SELECT e.name FROM {names}
+WHERE COALESCE((SELECT 1 FROM {p}pause p WHERE p.kind = 'task' AND p.name = e.name),
+    (SELECT 1 FROM {p}job j FORCE INDEX ({p}job_standing) WHERE j.standing_of = e.name LIMIT 1),
+    (SELECT 1 FROM {p}job j FORCE INDEX ({p}job_due) WHERE j.due_of = e.name LIMIT 1),
+    (SELECT 1 FROM {p}job j FORCE INDEX ({p}job_running) WHERE j.running_of = e.name LIMIT 1),
+    (SELECT 1 FROM {p}job j FORCE INDEX ({p}job_parked_task) WHERE j.parked_of = e.name LIMIT 1)) IS NOT NULL";
+
+/// One of a union, for each way to be found: ?1 former name, ?2 name, ?3 most. Jobs that wait or run, but for those whose key is
+/// taken: as far as can be seen without a lock.
+const FORMER: &str = "
+(SELECT j.id FROM {p}job j FORCE INDEX ({index})
+ WHERE j.{column} = ? AND NOT (j.unique_key <=> '')
+   AND (SELECT 1 FROM {p}job o FORCE INDEX ({p}job_key) WHERE o.task = ? AND o.live_key = j.unique_key) IS NULL
+ LIMIT ?)";
+
+/// How many parts it has; each has the parameters of one.
+pub(in crate::store::mysql) const FORMER_PARTS: usize = 3;
+
+pub(super) fn former() -> String {
+    let parts: [(&str, &str); FORMER_PARTS] = [
+        ("{p}job_due", "due_of"),
+        ("{p}job_running", "running_of"),
+        ("{p}job_parked_task", "parked_of"),
+    ];
+    let part = |(index, column)| FORMER.replace("{index}", index).replace("{column}", column);
+    parts.map(part).join(" UNION ALL ")
+}
+
+/// ?1 ids, ?2 former name
 pub(super) const LOCK_FORMER: &str = "
-SELECT j.id FROM {p}job j FORCE INDEX ({index})
-WHERE j.{column} = ? AND j.task = ? AND j.state IN ('ready', 'running') AND NOT (j.unique_key <=> '')
-  AND NOT EXISTS (SELECT 1 FROM {p}job o FORCE INDEX ({p}job_key) WHERE o.task = ? AND o.live_key = j.unique_key)
-LIMIT ? FOR UPDATE SKIP LOCKED";
+SELECT j.id FROM {ids} STRAIGHT_JOIN {p}job j FORCE INDEX (PRIMARY) ON j.id = e.id
+WHERE j.task = ? AND j.state IN ('ready', 'running') FOR UPDATE SKIP LOCKED";
 
 /// ?1 ids, which are locked, ?2 name
 pub(super) const RENAME_JOBS: &str = "
