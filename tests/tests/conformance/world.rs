@@ -12,7 +12,7 @@ use tasklock_runtime::store::{JobRow, Options, Pool, Source, Store, connect};
 use tasklock_runtime::{Error, Memory};
 use tasklock_test_support::wait::eventually_async;
 use tasklock_test_support::{mysql, postgres, redis, sqlite};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 
 use crate::keys::Keys;
 use crate::steps::BOUND;
@@ -50,8 +50,8 @@ enum Base {
     Memory(Memory),
     Redis(redis::Place),
     Sqlite(sqlite::File),
-    /// With the server, where that is one of a world's own.
-    MySql(mysql::Database, Option<Arc<mysql::Server>>),
+    MySql(mysql::Database),
+    MySqlElsewhere(mysql::Database),
     Postgres {
         database: Arc<postgres::Database>,
         schema: String,
@@ -85,28 +85,23 @@ impl World {
     }
 
     pub(crate) async fn mysql() -> Option<Self> {
-        let base = Base::MySql(mysql::database().await?, None);
+        let base = Base::MySql(mysql::database().await?);
         Some(Self { base, ahead: 0 })
     }
 
-    /// On a server of its own, which the worlds of this kind share.
+    /// On a server which the worlds of this kind share. It ends with this process.
     pub(crate) async fn mysql_elsewhere() -> Option<Self> {
-        static SHARED: Mutex<Weak<mysql::Server>> = Mutex::const_new(Weak::new());
-        let mut shared = SHARED.lock().await;
-        let server = match shared.upgrade() {
-            Some(server) => server,
-            None => {
-                let server = Arc::new(mysql::Server::start().await?);
-                let mut connection = MySqlConnection::connect(server.url()).await.unwrap();
-                for statement in HOSTILE {
-                    connection.execute(*statement).await.unwrap();
-                }
-                *shared = Arc::downgrade(&server);
-                server
+        static SHARED: OnceCell<Option<mysql::Server>> = OnceCell::const_new();
+        let start = async || {
+            let server = mysql::Server::start().await?;
+            let mut connection = MySqlConnection::connect(server.url()).await.unwrap();
+            for statement in HOSTILE {
+                connection.execute(*statement).await.unwrap();
             }
+            Some(server)
         };
-        drop(shared);
-        let base = Base::MySql(server.database().await, Some(server));
+        let server = SHARED.get_or_init(start).await.as_ref()?;
+        let base = Base::MySqlElsewhere(server.database().await);
         Some(Self { base, ahead: 0 })
     }
 
@@ -195,7 +190,7 @@ impl World {
             Base::Memory(memory) => return Source::Pool(Pool::Memory(memory.clone())),
             Base::Redis(place) => place.url().to_owned(),
             Base::Sqlite(file) => file.url(),
-            Base::MySql(database, _) => database.url().to_owned(),
+            Base::MySql(database) | Base::MySqlElsewhere(database) => database.url().to_owned(),
             Base::Postgres { database, schema } => in_schema(database.url(), schema),
         };
         let option = "database";
@@ -229,7 +224,7 @@ impl World {
                 let connection = SqliteConnection::connect(&file.url()).await.unwrap();
                 Some(Sql::Sqlite(connection))
             }
-            Base::MySql(database, _) => {
+            Base::MySql(database) | Base::MySqlElsewhere(database) => {
                 let mut connection = database.connect().await;
                 // Names in double quotes, as the others have them.
                 let quotes = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')";
@@ -253,12 +248,12 @@ impl World {
     }
 
     pub(crate) fn is_mysql(&self) -> bool {
-        matches!(self.base, Base::MySql(..))
+        matches!(self.base, Base::MySql(_) | Base::MySqlElsewhere(_))
     }
 
     /// Whether a locking read shows a row that has changed since the transaction's snapshot: else it is an error, as on Postgres.
     pub(crate) fn reads_past_snapshots(&self) -> bool {
-        matches!(self.base, Base::MySql(_, None))
+        matches!(self.base, Base::MySql(_))
     }
 
     /// Whether somebody who writes leaves the other rows free.
@@ -352,7 +347,7 @@ impl World {
                 "SELECT count(DISTINCT w.pid) FROM pg_locks w JOIN pg_locks t ON t.pid = w.pid
                  WHERE NOT w.granted AND t.relation = '{schema}.tasklock_job'::regclass"
             ),
-            Base::MySql(..) => WAITING.to_owned(),
+            Base::MySql(_) | Base::MySqlElsewhere(_) => WAITING.to_owned(),
             _ => panic!("it does not tell who waits"),
         };
         let look = async || (sql.number(&waiting).await >= count).then_some(());
