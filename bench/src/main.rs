@@ -7,7 +7,7 @@
 //! | `throughput` | all | runs `--jobs` no-op jobs: a second, from the worker's start to the last end in the store |
 //! | `enqueue` | all | jobs a second in calls of a thousand and more, one by one, and one by one by 16 callers at once |
 //! | `latency` | all | milliseconds from an enqueue's return to the start of its handler, of an idle worker, 300 times; with `--across` another process enqueues |
-//! | `idle` | all | what a worker without work costs: the server's transactions, and its own processor time; tasklock's has 200 scheduled tasks |
+//! | `idle` | all | what a worker without work costs: what the server counts of it, and its own processor time; tasklock's has 200 scheduled tasks |
 //! | `leases` | tasklock, raw | named leases, acquired and given back: cycles a second of one caller, and of 16 with a name each |
 //! | `heartbeat` | tasklock | what `--jobs` leases cost that one process holds |
 //! | `backlog` | tasklock | the first 20,000 jobs out of `--jobs`, against 20,000 alone |
@@ -19,16 +19,18 @@
 //! | system | |
 //! | --- | --- |
 //! | `tasklock` | as its users have it: `--slots` runs at once, or with `--slots default` what it has by itself |
-//! | `raw` | the least SQL that claims, and ends by owner and fence, `--batch` jobs a statement, on `--slots` connections |
+//! | `raw` | the least SQL, or Lua, that claims, and ends by owner and fence, `--batch` jobs a statement, on `--slots` connections |
 //! | `graphile_worker`, `apalis`, `sqlxmq`, `underway`, `fang` | with the cargo feature `peers` |
 //!
-//! Ended jobs are deleted, or stay with `--keep`, where a system leaves the choice. The URL is of Postgres or of a SQLite
-//! file: each measurement makes a database of its own beside it, and removes it. Prints one line of JSON.
+//! Ended jobs are deleted, or stay with `--keep`, where a system leaves the choice. The URL is of Postgres, of MariaDB, of a
+//! SQLite file or of Redis: each measurement makes a database of its own beside it, and removes it; on Redis it takes one of the
+//! numbered ones that is empty. What a store cannot tell is refused. Prints one line of JSON.
 
 mod measure;
 mod options;
 mod place;
 mod process;
+mod store;
 mod systems;
 mod times;
 

@@ -3,6 +3,8 @@
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
+use crate::store::Store;
+
 /// An enum whose variants have a name on the command line.
 macro_rules! named {
     ($(#[$meta:meta])* $enum:ident { $($variant:ident = $name:literal,)+ }) => {
@@ -126,7 +128,12 @@ impl Options {
             _ => 20_000,
         };
         if url.is_none() && measurement != Measurement::Micro {
-            bail!("--url is missing: of a Postgres database, or of a SQLite file");
+            bail!(
+                "--url is missing: of a Postgres or MariaDB database, a SQLite file or a Redis server"
+            );
+        }
+        if let Some(url) = &url {
+            Store::of(url)?.offers(measurement)?;
         }
         Ok(Self {
             measurement,
@@ -144,11 +151,8 @@ impl Options {
 
     /// The figures, with what they are of.
     pub fn with(&self, figures: Value) -> Value {
-        let store = match &self.url {
-            Some(url) if url.starts_with("sqlite:") => "sqlite",
-            Some(_) => "postgres",
-            None => "none",
-        };
+        let store = self.url.as_deref().map(Store::of);
+        let store = store.and_then(Result::ok).map_or("none", Store::name);
         let mut line = json!({
             "measurement": self.measurement.name(),
             "system": self.system.name(),

@@ -6,6 +6,8 @@ import statistics
 
 # They keep what has ended, whatever they are told.
 KEEPERS = ("apalis", "underway")
+# Those that are named beside their figures.
+STORES = {"sqlite": "SQLite", "mariadb": "MariaDB", "redis": "Redis"}
 # What a run was told; all else in its line is a figure.
 OPTIONS = ["measurement", "system", "store", "jobs", "slots", "keep", "across", "batch", "minutes", "complete"]
 
@@ -72,8 +74,8 @@ def table(rounds):
 def about(line):
     """What a run was told, in words."""
     words = [line["measurement"], line["system"]]
-    if line["store"] == "sqlite":
-        words.append("SQLite")
+    if line["store"] in STORES:
+        words.append(STORES[line["store"]])
     if line["measurement"] in ("throughput", "backlog", "heartbeat"):
         words.append(f"{line['jobs']:,} jobs")
     if line["measurement"] == "throughput":

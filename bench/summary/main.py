@@ -15,7 +15,11 @@ text = [
     "Made by `bench/run`; how, and of what, is told in [the benchmark's README](../README.md). Each figure is the median of "
     "the rounds (least–most). A ratio is taken in each round, between runs of that round, and then its median.",
     "",
-    *targets.table(rounds),
+    *targets.table(rounds, targets.ROWS),
+    "",
+    "On MariaDB and Redis, by the same targets as on Postgres:",
+    "",
+    *targets.table(rounds, [*targets.elsewhere("MariaDB", "mariadb"), *targets.elsewhere("Redis", "redis")]),
     "",
     "What is missed, where the time goes and what was tried is told in [PROFILE.md](../PROFILE.md).",
     "",

@@ -2,57 +2,78 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::idle::{SETTLING, WINDOW};
 use crate::options::{Options, Tasks};
-use crate::place::{Look, Place};
+use crate::place::{Counts, Look, Place, grown};
 use crate::process::Other;
+use crate::store::Store;
 use crate::systems::System;
 use crate::systems::tasklock::Tasklock;
 use crate::times::rate;
 
 const MANY: usize = 8;
+const GROUPS: [(&str, Tasks, usize); 4] = [
+    ("idle_of_1", Tasks::Hourly, 1),
+    ("idle_of_8", Tasks::Hourly, MANY),
+    ("ticking_of_1", Tasks::Ticking, 1),
+    ("ticking_of_8", Tasks::Ticking, MANY),
+];
 const LONGEST: Duration = Duration::from_secs(120);
 
 pub async fn figures(options: &Options, place: &Place) -> Result<Value> {
     let one = throughput(options, place, 1).await?;
     let many = throughput(options, place, MANY).await?;
-    // Idle ones do not disturb each other: all at once, each group in a database of its own.
-    let mut groups = Vec::new();
-    for (figure, tasks, size) in [
-        ("idle_of_1", Tasks::Hourly, 1),
-        ("idle_of_8", Tasks::Hourly, MANY),
-        ("ticking_of_1", Tasks::Ticking, 1),
-        ("ticking_of_8", Tasks::Ticking, MANY),
-    ] {
-        let url = place.fresh().await?;
-        Tasklock::install(&url).await?;
-        let fleet = fleet(options, &url, tasks, size).await?;
-        groups.push((figure, url, fleet, 0));
-    }
-    for (_, _, fleet, _) in &mut groups {
-        start(fleet).await?;
-    }
-    sleep(SETTLING).await;
-    for (_, url, _, before) in &mut groups {
-        *before = place.transactions(url).await?.unwrap_or_default();
-    }
-    sleep(WINDOW).await;
     let mut figures = json!({
         "one_per_s": one,
         "eight_per_s": many,
         "ratio": (many / one * 1e3).round() / 1e3,
     });
-    for (figure, url, fleet, before) in groups {
-        let after = place.transactions(&url).await?.unwrap_or_default();
-        let each = (after - before) as f64 / WINDOW.as_secs_f64();
-        figures[figure] = ((each * 1e3).round() / 1e3).into();
-        finish(fleet).await?;
+    let url = options.url.as_deref().context("it has a URL")?;
+    // Idle ones do not disturb each other: all at once, each group in a database of its own, if the server counts by databases.
+    let at_once = match Store::of(url)?.counts_all() {
+        true => 1,
+        false => GROUPS.len(),
+    };
+    for groups in GROUPS.chunks(at_once) {
+        idle(options, place, groups, &mut figures).await?;
     }
     Ok(figures)
+}
+
+async fn idle(
+    options: &Options,
+    place: &Place,
+    groups: &[(&str, Tasks, usize)],
+    figures: &mut Value,
+) -> Result<()> {
+    let mut fleets = Vec::new();
+    for (figure, tasks, size) in groups {
+        let url = place.fresh().await?;
+        Tasklock::install(&url).await?;
+        let fleet = fleet(options, &url, *tasks, *size).await?;
+        fleets.push((figure, url, fleet, Counts::new()));
+    }
+    for (_, _, fleet, _) in &mut fleets {
+        start(fleet).await?;
+    }
+    sleep(SETTLING).await;
+    for (_, url, _, before) in &mut fleets {
+        *before = place.counts(url).await?;
+    }
+    sleep(WINDOW).await;
+    for (figure, url, fleet, before) in fleets {
+        let after = place.counts(&url).await?;
+        // What each place counts first: transactions, statements or scripts.
+        let grown = grown(&before, &after, WINDOW.as_secs_f64());
+        let (_, each) = grown.first().context("a server counts")?;
+        figures[*figure] = ((each * 1e3).round() / 1e3).into();
+        finish(fleet).await?;
+    }
+    Ok(())
 }
 
 /// From the start of the workers, which have their connections, to the last end in the store.

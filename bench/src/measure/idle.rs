@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::options::Options;
-use crate::place::Place;
+use crate::place::{Place, grown};
 use crate::process;
 use crate::systems::{Purpose, System, Worker};
 
@@ -21,17 +21,16 @@ pub async fn figures<S: System>(options: &Options, place: &Place) -> Result<Valu
     let mut worker = S::worker(&url, options, Purpose::Idle).await?;
     worker.start().await?;
     sleep(SETTLING).await;
-    let before = place.transactions(&url).await?;
+    let before = place.counts(&url).await?;
     let used = process::cpu();
     sleep(WINDOW).await;
     let used = process::cpu() - used;
-    let after = place.transactions(&url).await?;
+    let after = place.counts(&url).await?;
     worker.stop().await?;
     let cpu = used.as_secs_f64() * 1e3 / WINDOW.as_secs_f64();
     let mut figures = json!({ "cpu_ms_per_s": (cpu * 1e3).round() / 1e3 });
-    if let (Some(before), Some(after)) = (before, after) {
-        let each = (after - before) as f64 / WINDOW.as_secs_f64();
-        figures["transactions_per_s"] = each.into();
+    for (name, each) in grown(&before, &after, WINDOW.as_secs_f64()) {
+        figures[format!("{name}_per_s")] = each.into();
     }
     Ok(figures)
 }

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use crate::options::Options;
 use crate::place::Place;
 use crate::systems::System;
-use crate::systems::raw::{CYCLES, Leases};
+use crate::systems::raw::leases::{CYCLES, Leases};
 use crate::systems::tasklock::Tasklock;
 use crate::times::rate;
 
@@ -24,8 +24,8 @@ pub async fn tasklock(options: &Options, place: &Place) -> Result<Value> {
     cycles(move |caller| own(client.clone(), caller)).await
 }
 
-pub async fn raw(place: &Place) -> Result<Value> {
-    let leases = Leases::install(&place.fresh().await?, CALLERS).await?;
+pub async fn raw<L: Leases>(place: &Place) -> Result<Value> {
+    let leases = L::install(&place.fresh().await?, CALLERS).await?;
     cycles(move |caller| {
         let leases = leases.clone();
         async move { leases.cycles(caller).await }

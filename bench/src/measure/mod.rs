@@ -17,25 +17,15 @@ use anyhow::{Result, bail};
 use serde_json::Value;
 
 use crate::options::{Measurement, Options, System as Name};
-use crate::place::{Place, is_sqlite};
+use crate::place::Place;
+use crate::store::Store;
 use crate::systems::tasklock::Tasklock;
 use crate::systems::{System, raw};
 
 /// The figures of the measurement that the options name; a process that another one has started has none.
 pub async fn figures(options: &Options, place: &Place) -> Result<Option<Value>> {
-    let sqlite = options.url.as_deref().is_some_and(is_sqlite);
-    if sqlite
-        && matches!(
-            options.measurement,
-            Measurement::Heartbeat | Measurement::Fleet | Measurement::Churn
-        )
-    {
-        bail!(
-            "{} is counted by a Postgres server",
-            options.measurement.name()
-        );
-    }
-    match (options.system, sqlite) {
+    let store = options.url.as_deref().map(Store::of).transpose()?;
+    match (options.system, store) {
         (Name::Tasklock, _) => match options.measurement {
             Measurement::Leases => leases::tasklock(options, place).await.map(Some),
             Measurement::Heartbeat => heartbeat::figures(options, place).await.map(Some),
@@ -47,12 +37,29 @@ pub async fn figures(options: &Options, place: &Place) -> Result<Option<Value>> 
             Measurement::Worker => roles::worker(options).await.map(|()| None),
             _ => of::<Tasklock>(options, place).await,
         },
-        (Name::Raw, false) if options.measurement == Measurement::Leases => {
-            leases::raw(place).await.map(Some)
+        (_, None) => bail!("{} needs a --url", options.system.name()),
+        (Name::Raw, Some(store)) if options.measurement == Measurement::Leases => {
+            raw_leases(place, store).await.map(Some)
         }
-        (Name::Raw, false) => of::<raw::Postgres>(options, place).await,
-        (Name::Raw, true) => of::<raw::Sqlite>(options, place).await,
-        _ => peer(options, place, sqlite).await,
+        (Name::Raw, Some(Store::Postgres)) => of::<raw::Postgres>(options, place).await,
+        (Name::Raw, Some(Store::Sqlite)) => of::<raw::Sqlite>(options, place).await,
+        (Name::Raw, Some(Store::MariaDb)) => {
+            if options.across || options.measurement == Measurement::Idle {
+                bail!("raw on MariaDB hears of nothing but what its own process writes");
+            }
+            of::<raw::MariaDb>(options, place).await
+        }
+        (Name::Raw, Some(Store::Redis)) => of::<raw::Redis>(options, place).await,
+        (_, Some(store)) => peer(options, place, store).await,
+    }
+}
+
+async fn raw_leases(place: &Place, store: Store) -> Result<Value> {
+    match store {
+        Store::Postgres => leases::raw::<raw::leases::Postgres>(place).await,
+        Store::MariaDb => leases::raw::<raw::leases::MariaDb>(place).await,
+        Store::Redis => leases::raw::<raw::leases::Redis>(place).await,
+        Store::Sqlite => bail!("leases of raw is not measured on sqlite"),
     }
 }
 
@@ -76,7 +83,7 @@ async fn of<S: System>(options: &Options, place: &Place) -> Result<Option<Value>
 }
 
 #[cfg(not(feature = "peers"))]
-async fn peer(options: &Options, _place: &Place, _sqlite: bool) -> Result<Option<Value>> {
+async fn peer(options: &Options, _place: &Place, _store: Store) -> Result<Option<Value>> {
     bail!(
         "{} is not built in: build with --features peers",
         options.system.name()
@@ -84,19 +91,18 @@ async fn peer(options: &Options, _place: &Place, _sqlite: bool) -> Result<Option
 }
 
 #[cfg(feature = "peers")]
-async fn peer(options: &Options, place: &Place, sqlite: bool) -> Result<Option<Value>> {
+async fn peer(options: &Options, place: &Place, store: Store) -> Result<Option<Value>> {
     use crate::systems::{apalis, fang, graphile_worker, sqlxmq, underway};
 
-    match (options.system, sqlite) {
-        (Name::Apalis, true) => of::<apalis::Sqlite>(options, place).await,
-        (Name::Apalis, false) => of::<apalis::Postgres>(options, place).await,
-        (Name::Fang, _) => of::<fang::Fang>(options, place).await,
-        (_, true) => bail!("{} has no SQLite store", options.system.name()),
-        (Name::GraphileWorker, false) => {
+    match (options.system, store) {
+        (Name::Apalis, Store::Sqlite) => of::<apalis::Sqlite>(options, place).await,
+        (Name::Apalis, Store::Postgres) => of::<apalis::Postgres>(options, place).await,
+        (Name::Fang, Store::Sqlite | Store::Postgres) => of::<fang::Fang>(options, place).await,
+        (Name::GraphileWorker, Store::Postgres) => {
             of::<graphile_worker::GraphileWorker>(options, place).await
         }
-        (Name::Sqlxmq, false) => of::<sqlxmq::Sqlxmq>(options, place).await,
-        (Name::Underway, false) => of::<underway::Underway>(options, place).await,
-        (Name::Tasklock | Name::Raw, _) => unreachable!("they are no peers"),
+        (Name::Sqlxmq, Store::Postgres) => of::<sqlxmq::Sqlxmq>(options, place).await,
+        (Name::Underway, Store::Postgres) => of::<underway::Underway>(options, place).await,
+        (system, store) => bail!("{} is not measured on {}", system.name(), store.name()),
     }
 }

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::options::{Options, Tasks};
-use crate::place::{Look, Place, is_sqlite};
+use crate::place::{Look, Place};
 use crate::process::{Other, now};
+use crate::store::Store;
 use crate::systems::System;
 use crate::systems::tasklock::Tasklock;
 use crate::times::millis;
@@ -22,7 +23,15 @@ const EXPIRY: &str =
     "SELECT CAST(extract(epoch FROM max(greatest(j.lock_until, h.lock_until))) * 1e6 AS bigint)
     FROM tasklock_job j LEFT JOIN tasklock_heartbeat h ON h.job_id = j.id AND h.fence = j.fence
     WHERE j.state = 'running'";
+const EXPIRY_ON_MARIADB: &str = "SELECT max(greatest(j.lock_until, coalesce(h.lock_until, 0)))
+    FROM tasklock_job j LEFT JOIN tasklock_heartbeat h ON h.job_id = j.id AND h.fence = j.fence
+    WHERE j.state = 'running'";
 const EXPIRY_ON_SQLITE: &str = "SELECT max(lock_until) FROM tasklock_job WHERE state = 'running'";
+const EXPIRY_ON_REDIS: &str = "local most = 0
+    for _, set in ipairs(redis.call('KEYS', '{tasklock_}:running:*')) do
+        most = math.max(most, redis.call('ZRANGE', set, -1, -1, 'WITHSCORES')[2])
+    end
+    return most";
 
 pub async fn figures(options: &Options, place: &Place) -> Result<Value> {
     let options = Options {
@@ -32,10 +41,11 @@ pub async fn figures(options: &Options, place: &Place) -> Result<Value> {
     let url = place.fresh().await?;
     Tasklock::install(&url).await?;
     let mut look = Look::at(&url).await?;
-    let expiry = if is_sqlite(&url) {
-        EXPIRY_ON_SQLITE
-    } else {
-        EXPIRY
+    let expiry = match Store::of(&url)? {
+        Store::Postgres => EXPIRY,
+        Store::MariaDb => EXPIRY_ON_MARIADB,
+        Store::Sqlite => EXPIRY_ON_SQLITE,
+        Store::Redis => EXPIRY_ON_REDIS,
     };
     let mut holder = waiter(&options, &url).await?;
     let system = Tasklock::connect(&url, &options).await?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::options::Options;
-use crate::place::{Look, Place};
+use crate::place::{Look, Place, grown};
 use crate::process;
 use crate::systems::{Purpose, System, Worker};
 use crate::times;
@@ -26,7 +26,7 @@ pub async fn figures<S: System>(options: &Options, place: &Place) -> Result<Valu
     let mut look = Look::at(&url).await?;
     look.settle().await?;
     let mut worker = S::worker(&url, options, Purpose::Throughput).await?;
-    let before = place.transactions(&url).await?;
+    let before = place.counts(&url).await?;
     let used = process::cpu();
     let start = Instant::now();
     worker.start().await?;
@@ -50,7 +50,7 @@ pub async fn figures<S: System>(options: &Options, place: &Place) -> Result<Valu
         worker.stop().await?;
     }
     sleep(TOLD).await;
-    let after = place.transactions(&url).await?;
+    let after = place.counts(&url).await?;
     let count = f64::from(jobs.max(1));
     let mut figures = json!({
         "jobs_per_s": times::rate(jobs, took),
@@ -58,9 +58,8 @@ pub async fn figures<S: System>(options: &Options, place: &Place) -> Result<Valu
         "reruns": runs.saturating_sub(all),
         "client_cpu_us_per_job": (used.as_secs_f64() * 1e7 / count).round() / 10.0,
     });
-    if let (Some(before), Some(after)) = (before, after) {
-        let each = (after - before) as f64 / count;
-        figures["transactions_per_job"] = ((each * 1e4).round() / 1e4).into();
+    for (name, each) in grown(&before, &after, count) {
+        figures[format!("{name}_per_job")] = ((each * 1e4).round() / 1e4).into();
     }
     Ok(figures)
 }

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use super::{Purpose, System, schema};
 use crate::options::Options;
-use crate::place::is_sqlite;
+use crate::store::is_sqlite;
 use crate::times;
 
 const POLL: Duration = Duration::from_millis(100);

@@ -12,14 +12,20 @@ use tokio::task::JoinHandle;
 
 use super::{Purpose, System};
 use crate::options::{Options, Tasks};
-use crate::place::is_sqlite;
+use crate::store::{Store, is_sqlite};
 
 /// Jobs of one call, whose payloads are in memory at once.
 const MANY: usize = 20_000;
 
+const UNENDED: &str = "SELECT count(*) FROM (SELECT 1 FROM tasklock_job
+    WHERE state IN ('ready', 'running') AND due_at IS NOT NULL LIMIT 1) AS j";
+const UNENDED_ON_REDIS: &str =
+    "return redis.call('ZCARD', '{tasklock_}:all') - redis.call('ZCARD', '{tasklock_}:ended')";
+
 pub struct Tasklock {
     pub client: Client,
     task: &'static str,
+    unended: &'static str,
 }
 
 impl System for Tasklock {
@@ -36,6 +42,7 @@ impl System for Tasklock {
         Ok(Self {
             client: Client::connect(url).await?,
             task: task(options),
+            unended: unended(url)?,
         })
     }
 
@@ -53,8 +60,7 @@ impl System for Tasklock {
     }
 
     fn unended(&self) -> &'static str {
-        "SELECT count(*) FROM (SELECT 1 FROM tasklock_job
-            WHERE state IN ('ready', 'running') AND due_at IS NOT NULL LIMIT 1) AS j"
+        self.unended
     }
 
     async fn worker(url: &str, options: &Options, purpose: Purpose) -> Result<Worker> {
@@ -69,6 +75,7 @@ impl System for Tasklock {
         Some(Self {
             client: worker.runtime.as_ref()?.client(),
             task: task(options),
+            unended: unended(options.url.as_deref()?).ok()?,
         })
     }
 }
@@ -102,6 +109,13 @@ pub fn builder(url: &str, options: &Options, tasks: Tasks) -> RuntimeBuilder {
         Tasks::Ticking => builder.queues(["hourly", "ticking"]),
         Tasks::Churning => builder.queues(["default", "ticking"]),
     }
+}
+
+fn unended(url: &str) -> Result<&'static str> {
+    Ok(match Store::of(url)? {
+        Store::Redis => UNENDED_ON_REDIS,
+        Store::Postgres | Store::Sqlite | Store::MariaDb => UNENDED,
+    })
 }
 
 fn creating(url: &str) -> String {

@@ -3,6 +3,10 @@
 //! A statement that says how many rows it has is given a block of ids: the first is told, the others follow in the order of the rows. A row
 //! that is not written, for its key is taken, uses one up.
 //!
+//! How many rows a statement has is one of few numbers, so that each of its texts is prepared once and kept; but for what is left of
+//! keyed jobs of which some are there already. To close a prepared statement is a message without an answer, and whatever is sent
+//! next waits until the server has acknowledged it, which takes it 40 ms: sqlx does not set `TCP_NODELAY`.
+//!
 //! In the application's transaction each lock stays until that ends, whenever that is. So a key that is taken is not tried: it is seen
 //! without a lock (`peek`), and then its job's row is locked, that it does not end meanwhile. What was written is not read
 //! again: a locking read of it would lock the gap before it, but for READ COMMITTED. What stays is InnoDB's own search for
@@ -22,8 +26,8 @@ use crate::store::sql::json::batch;
 use crate::store::sql::{Batch, TRIES, Text, Written, due_at, due_in, elsewhere, uninserted};
 use crate::store::{Enqueued, Inserting, NewJob};
 
-/// Of statements with so many rows the server keeps the plan; those with other numbers are many.
-const KEPT: [usize; 3] = [1, 100, 1_000];
+/// So many rows a statement may have. Any number of jobs takes few of these.
+const SIZES: [usize; 9] = [1_000, 256, 64, 16, 8, 4, 3, 2, 1];
 
 /// Writes the jobs. Where a key is taken it looks up by whom, and tries again where nobody has it any more.
 pub(super) async fn insert(
@@ -34,7 +38,7 @@ pub(super) async fn insert(
     look: Look,
 ) -> Result<Vec<Enqueued>, sqlx::Error> {
     let mut batch = Batch::of(jobs);
-    for chunk in batch.plain_chunks() {
+    for chunk in of_sizes(batch.plain_chunks()) {
         let (first, _) = write(
             connection,
             statements,
@@ -45,7 +49,7 @@ pub(super) async fn insert(
         let ids = (0..chunk.len() as u64).map(|nth| (id(first + nth * step),));
         batch.note_plain(&chunk, ids.collect());
     }
-    for mut chunk in batch.keyed_chunks() {
+    for mut chunk in of_sizes(batch.keyed_chunks()) {
         for _ in 0..TRIES {
             chunk = keyed(connection, statements, &mut batch, chunk, (look, step)).await?;
             if chunk.is_empty() {
@@ -54,6 +58,30 @@ pub(super) async fn insert(
         }
     }
     batch.done()
+}
+
+/// Writes a job that has no key: that is one statement.
+pub(super) async fn insert_one(
+    connection: &mut MySqlConnection,
+    statements: &Statements,
+    job: &NewJob,
+) -> Result<Enqueued, sqlx::Error> {
+    let (first, _) = write(connection, statements, &statements.enqueue, &[job]).await?;
+    Ok(Enqueued::New(id(first)))
+}
+
+/// The same in the same order, in parts of these sizes.
+fn of_sizes(chunks: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut parts = Vec::new();
+    for mut rest in chunks {
+        for size in SIZES {
+            while rest.len() >= size {
+                let behind = rest.split_off(size);
+                parts.push(std::mem::replace(&mut rest, behind));
+            }
+        }
+    }
+    parts
 }
 
 /// In whose transaction the jobs are written, and so how it is seen who has a key: a row that exists is locked by whoever tries to write
@@ -150,7 +178,7 @@ async fn write(
     jobs: &[&NewJob],
 ) -> Result<(u64, usize), sqlx::Error> {
     let rows = statements.new_row.repeated(jobs.len(), ", ").0;
-    let mut query = sqlx::query(statement.with(&rows)).persistent(KEPT.contains(&jobs.len()));
+    let mut query = sqlx::query(statement.with(&rows)).persistent(SIZES.contains(&jobs.len()));
     for job in jobs {
         query = bound(query, job);
     }
@@ -232,5 +260,25 @@ impl Inserting for Transaction<'_, MySql> {
         jobs: &[NewJob],
     ) -> Result<Vec<Enqueued>, Error> {
         (**self).insert(insertion, jobs).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SIZES, of_sizes};
+
+    #[test]
+    fn any_number_of_jobs_is_few_statements_of_kept_sizes() {
+        for count in 0..=1_000 {
+            let chunk: Vec<usize> = (0..count).collect();
+            let parts = of_sizes(vec![chunk.clone()]);
+            assert!(parts.iter().all(|part| SIZES.contains(&part.len())));
+            assert!(
+                parts.len() <= 12,
+                "{count} jobs: {} statements",
+                parts.len()
+            );
+            assert_eq!(parts.concat(), chunk);
+        }
     }
 }

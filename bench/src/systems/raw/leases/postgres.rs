@@ -1,9 +1,10 @@
-//! Named leases in a table of their own, one statement for each operation.
+//! On Postgres.
 
 use anyhow::{Context, Result};
 use sqlx::postgres::{PgPool, PgPoolOptions};
 
-use super::OWNER;
+use super::{CYCLES, Leases};
+use crate::systems::raw::OWNER;
 
 const TABLE: &str =
     "CREATE TABLE raw_lease (name text PRIMARY KEY, owner text, fence bigint NOT NULL,
@@ -13,14 +14,12 @@ const ACQUIRE: &str = "INSERT INTO raw_lease AS l (name, owner, fence, until) VA
     WHERE l.owner IS NULL OR l.until < now() RETURNING fence";
 const RELEASE: &str = "UPDATE raw_lease SET owner = NULL, until = now()
     WHERE name = $1 AND owner = $2 AND fence = $3";
-/// Leases of one caller.
-pub const CYCLES: u32 = 300;
 
 #[derive(Clone)]
-pub struct Leases(PgPool);
+pub struct Postgres(PgPool);
 
-impl Leases {
-    pub async fn install(url: &str, callers: u32) -> Result<Self> {
+impl Leases for Postgres {
+    async fn install(url: &str, callers: u32) -> Result<Self> {
         let pool = PgPoolOptions::new()
             .min_connections(callers)
             .max_connections(callers);
@@ -29,7 +28,7 @@ impl Leases {
         Ok(Self(pool))
     }
 
-    pub async fn cycles(&self, caller: u32) -> Result<()> {
+    async fn cycles(&self, caller: u32) -> Result<()> {
         let name = format!("name {caller}");
         let mut connection = self.0.acquire().await?;
         for _ in 0..CYCLES {
