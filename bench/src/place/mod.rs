@@ -171,7 +171,11 @@ impl Place {
 }
 
 /// By how much each has grown, divided.
-pub fn grown(before: &Counts, after: &Counts, by: f64) -> Vec<(&'static str, f64)> {
+pub fn grown(
+    before: &[(&'static str, i64)],
+    after: &[(&'static str, i64)],
+    by: f64,
+) -> Vec<(&'static str, f64)> {
     let pairs = before.iter().zip(after);
     pairs
         .map(|((name, before), (_, after))| (*name, (after - before) as f64 / by))
