@@ -11,6 +11,7 @@
 //! | `panic` | handlers panic from now on; `calm` ends it |
 //! | `finish` | runs that last until then end, and are short from now on |
 //! | `linger MILLIS` | jobs that were enqueued last so much longer from now on |
+//! | `rest` | nothing is taken by hand any more |
 //! | `abort` | the process aborts |
 
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ static SUSPENDED: AtomicU64 = AtomicU64::new(0);
 static PANICKY: AtomicBool = AtomicBool::new(false);
 static LINGERING: AtomicU64 = AtomicU64::new(0);
 static FINISHING: AtomicBool = AtomicBool::new(false);
+static RESTING: AtomicBool = AtomicBool::new(false);
 
 /// What is done at a step.
 #[derive(Debug, Clone, Copy)]
@@ -106,6 +108,11 @@ pub fn finishing() -> bool {
     FINISHING.load(Ordering::Acquire)
 }
 
+/// Whether names are left to jobs.
+pub(crate) fn resting() -> bool {
+    RESTING.load(Ordering::Acquire)
+}
+
 /// How many milliseconds jobs that were enqueued shall last longer.
 pub fn lingering() -> u64 {
     LINGERING.load(Ordering::Acquire)
@@ -156,6 +163,7 @@ fn carry_out(text: &str) {
         "panic" => PANICKY.store(true, Ordering::Release),
         "calm" => PANICKY.store(false, Ordering::Release),
         "finish" => FINISHING.store(true, Ordering::Release),
+        "rest" => RESTING.store(true, Ordering::Release),
         "linger" => LINGERING.store(rest.parse().expect("milliseconds"), Ordering::Release),
         "abort" => std::process::abort(),
         _ => panic!("no such command: {text}"),

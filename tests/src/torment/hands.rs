@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tasklock_runtime::{Client, LeaseGuard};
 
-use super::command::{at, lingering};
+use super::command::{at, lingering, resting};
 use super::effect::effect;
 use super::names;
 use super::watch::Run;
@@ -14,9 +14,12 @@ use super::watch::Run;
 const TTL: Duration = Duration::from_millis(1_250);
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// For ever: its leases go with the runtime.
+/// Until they shall rest: leases that they have go with the runtime.
 pub(crate) async fn work(client: Client) {
     for turn in u64::from(std::process::id()).. {
+        if resting() {
+            return;
+        }
         // The finalizer of splitmix64 (Steele, Lea, Flood 2014): all bits depend on all bits.
         let mut drawn = turn.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         drawn = (drawn ^ drawn >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -106,8 +106,8 @@ impl World {
     }
 
     /// On a server of a test's own.
-    pub(crate) async fn on(server: mysql::Server) -> Self {
-        let base = Base::MySql(server.database().await, Some(Arc::new(server)));
+    pub(crate) async fn on(server: &mysql::Server) -> Self {
+        let base = Base::MySql(server.database().await);
         Self { base, ahead: 0 }
     }
 

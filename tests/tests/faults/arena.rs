@@ -148,6 +148,8 @@ impl Arena {
     pub(crate) async fn settle(mut self, scenario: &str, canary: Canary) -> Verdict {
         let book = self.close_the_desk().await;
         let has_orders = book.is_some();
+        // Who takes a name by hand goes before the jobs that need it, as often as he likes.
+        tokio::task::block_in_place(|| self.tell_all("rest"));
         let lost = self.place.all_run_again().await;
         assert_eq!(lost, 0, "{scenario}: jobs are lost: {}", self.reports());
         let verdict = self.judged(book.unwrap_or_default(), true).await;
