@@ -111,8 +111,8 @@ impl World {
     }
 
     /// On a server of a test's own.
-    pub(crate) async fn on(server: &mysql::Server) -> Self {
-        let base = Base::MySql(server.database().await);
+    pub(crate) async fn on(server: mysql::Server) -> Self {
+        let base = Base::MySql(server.database().await, Some(Arc::new(server)));
         Self { base, ahead: 0 }
     }
 

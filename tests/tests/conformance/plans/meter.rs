@@ -47,7 +47,7 @@ const FILL: [&str; 2] = [
 pub(crate) struct Meter<'a> {
     world: &'a World,
     /// Where the server counts for everybody together.
-    own: Option<(World, mysql::Server)>,
+    own: Option<World>,
     pub(crate) sql: Sql,
 }
 
@@ -62,15 +62,15 @@ impl<'a> Meter<'a> {
             return Some(Self { world, own, sql });
         }
         let server = mysql::Server::start().await?;
-        let alone = World::on(&server).await;
+        let alone = World::on(server).await;
         let mut sql = alone.sql().await?;
         sql.execute("SET GLOBAL userstat = 1").await;
-        let own = Some((alone, server));
+        let own = Some(alone);
         Some(Self { world, own, sql })
     }
 
     pub(crate) fn world(&self) -> &World {
-        self.own.as_ref().map_or(self.world, |(alone, _)| alone)
+        self.own.as_ref().unwrap_or(self.world)
     }
 
     pub(crate) fn is_mysql(&self) -> bool {
