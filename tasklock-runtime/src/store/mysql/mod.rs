@@ -215,9 +215,9 @@ fn diagnose(error: &sqlx::Error) -> (StoreErrorKind, &'static str) {
         return (StoreErrorKind::Other, "");
     };
     match error.number() {
-        // Deadlock, lock wait time-out, a record that has changed since it was read, a duplicate key: two asked for the same
-        // at once, and the other was first.
-        1213 | 1205 | 1020 | 1062 => (StoreErrorKind::Busy, ""),
+        // Deadlock, lock wait time-out (also where it was for the next id), a record that has changed since it was read, a
+        // duplicate key: two asked for the same at once, and the other was first.
+        1213 | 1205 | 1467 | 1020 | 1062 => (StoreErrorKind::Busy, ""),
         1290 | 1792 | 1836 | 3100 => (
             StoreErrorKind::NotWritable,
             "the server takes no writes: point the URL at the primary, not at a replica",
