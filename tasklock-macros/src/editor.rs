@@ -14,5 +14,8 @@ pub(crate) fn documentation(options: &Options) -> Option<TokenStream> {
     keys.peek()?;
     let keys = keys.map(|key| quote!(#key as _));
     let rt = runtime(options);
-    Some(quote! { use #rt::__private::options::{#(#keys),*}; })
+    Some(quote! {
+        #[allow(unused_imports)]
+        use #rt::__private::options::{#(#keys),*};
+    })
 }
