@@ -25,12 +25,12 @@ pub(super) fn source(
 
 /// A forgotten variable must not turn N replicas into N locks.
 fn default_source() -> Result<Source, Error> {
-    if !cfg!(debug_assertions) {
+    if !cfg!(all(debug_assertions, feature = "sqlite")) {
         return Err(Error::option(
             "TASKLOCK_DATABASE_URL",
             "is not set, nor is DATABASE_URL: set one to the database that all replicas share \
-             (postgres://…, mysql://…, redis://…, or sqlite://… on a single machine). Only debug builds fall \
-             back to a local file",
+             (postgres://…, mysql://…, redis://…, or sqlite://… on a single machine). Only debug builds with \
+             the feature `sqlite` fall back to a local file",
         ));
     }
     tracing::warn!(

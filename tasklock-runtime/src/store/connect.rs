@@ -182,13 +182,15 @@ async fn by_url(
         )),
         _ => Err(Error::option(
             shown,
-            format!("its scheme is not known: use {KNOWN}"),
+            format!(
+                "its scheme is not known (in small letters, no blanks or quotes before it): use {KNOWN}"
+            ),
         )),
     }
 }
 
 const KNOWN: &str = "sqlite://file.db, postgres://user:password@host/database, \
-    mysql://user:password@host/database, redis://host or memory:";
+    mysql://user:password@host/database (or mariadb://…), redis://host or memory:";
 
 #[cfg(not(all(
     feature = "sqlite",

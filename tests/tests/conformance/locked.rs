@@ -69,6 +69,26 @@ pub(crate) async fn drawn_numbers_leave_no_rows(world: &World) {
     assert_eq!(sql.number(left).await, 0);
 }
 
+/// Who makes a name waits for another one who makes it. Nobody waits with him for the next id; only who writes in the gap before
+/// that name, which this task is not in.
+pub(crate) async fn nobody_waits_with_who_makes_a_name(world: &World) {
+    let store = world.store().await;
+    let (mut sql, mut maker) = (world.sql().await.unwrap(), world.sql().await.unwrap());
+    let make = format!(
+        "{BEGIN}; INSERT INTO tasklock_job (task, unique_key, state) VALUES ('{LEASES}', 'name', 'ready')"
+    );
+    maker.execute(&make).await;
+    let acquiring = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { acquire(&*store, "name", LONG).await }
+    });
+    world.waiting(&mut sql, 1).await;
+    assert!(at_once(enqueue(&*store, new("zone"))).await.is_new());
+    maker.execute("ROLLBACK").await;
+    let acquired = timeout(BOUND, acquiring).await.expect("it goes on");
+    assert!(matches!(acquired.unwrap(), Acquired::Granted(_)));
+}
+
 pub(crate) async fn a_task_that_another_claim_counts_is_not_waited_for(world: &World) {
     let store = world.store().await;
     enqueue_due(&*store, "task", 3).await;

@@ -588,6 +588,7 @@ mod mysql_alone {
             drawn_numbers_leave_no_rows,
             a_task_that_another_claim_counts_is_not_waited_for,
             what_is_not_due_is_not_locked_by_a_claim,
+            nobody_waits_with_who_makes_a_name,
             a_shorter_time_out_of_the_session_stays,
             a_nested_transactions_guard_ends_its_savepoint_alone,
             a_binary_log_of_statements_is_told,

@@ -10,6 +10,8 @@ use crate::run::heart::Heart;
 use crate::run::heartbeat::{Heartbeat, Keeping};
 
 /// A named lease that is held. It is renewed while a clone of this lives; the last one gives it back.
+/// That is done in the background: a program that ends right after it calls [`release`](LeaseGuard::release), else the lease
+/// lasts for the rest of its ttl.
 ///
 /// It is a [`LeaseContext`] by `Deref`: `guard.check()?`, `guard.fence()`, `guard.commit(tx).await`. Its `task()` is the
 /// lease's name, and `complete_in(tx)` commits and gives the lease back in one.

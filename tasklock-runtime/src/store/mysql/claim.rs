@@ -141,7 +141,8 @@ impl MySqlStore {
         Ok(rows)
     }
 
-    /// How many rows are taken of each of these.
+    /// How many rows are taken of each of these. The look locks nothing, so a row that somebody has locked has its share, and that
+    /// stays empty: to know better, each row would have to be locked to be counted.
     async fn shares(
         &self,
         tx: &mut MySqlConnection,

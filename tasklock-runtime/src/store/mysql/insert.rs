@@ -71,7 +71,7 @@ pub(super) async fn insert_one(
 }
 
 /// The same in the same order, in parts of these sizes.
-fn of_sizes(chunks: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+pub(super) fn of_sizes(chunks: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     let mut parts = Vec::new();
     for mut rest in chunks {
         for size in SIZES {
@@ -155,6 +155,7 @@ async fn keyed(
     new.dedup_by_key(|(id, _, _)| *id);
     new.drain(..new.partition_point(|(found, _, _)| *found < id(first)));
     new.truncate(written);
+    let hidden = written - new.len();
     // A key that the call has twice is one of ours.
     let again = new.clone();
     let unwritten = batch.note_keyed(&free, new, again);
@@ -162,8 +163,12 @@ async fn keyed(
         return Ok(unwritten);
     }
     let jobs = batch.jobs_of(&unwritten);
-    let taken = holders(connection, &statements.key_taken_now, &jobs).await?;
-    Ok(batch.note_keyed(&unwritten, Vec::new(), taken))
+    let mut taken = holders(connection, &statements.key_taken_now, &jobs).await?;
+    taken.sort_unstable_by_key(|(id, _, _)| *id);
+    // Where a snapshot shows a job of the key that has ended meanwhile, it has hidden ours.
+    let ours = taken.partition_point(|(found, _, _)| *found < id(first));
+    let new = taken[ours..].iter().take(hidden).cloned().collect();
+    Ok(batch.note_keyed(&unwritten, new, taken))
 }
 
 fn id(number: u64) -> i64 {

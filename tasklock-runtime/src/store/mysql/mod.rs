@@ -60,6 +60,7 @@ mod jobs;
 mod lanes;
 mod migrate;
 mod named;
+mod new_names;
 mod parked;
 mod peek;
 mod renamed;
@@ -97,7 +98,7 @@ const CONNECTIONS: u32 = 6;
 const ACQUIRE: Duration = Duration::from_secs(5);
 /// Prepared statements that a connection keeps: more than are usual. One that is closed holds up the next
 /// message for 40 ms (see `insert`).
-const PREPARED: usize = 250;
+const PREPARED: usize = 120;
 
 struct MySqlStore {
     /// Told when something was written that a worker may take.
@@ -226,7 +227,7 @@ fn diagnose(error: &sqlx::Error) -> (StoreErrorKind, &'static str) {
             StoreErrorKind::NotWritable,
             "transactions at READ COMMITTED need a binary log of rows: set binlog_format to MIXED or ROW on the server",
         ),
-        1142 | 1143 | 1044 | 1227 | 1370 => (
+        1142 | 1143 | 1227 | 1370 => (
             StoreErrorKind::NotWritable,
             "the user lacks a grant: `tasklock_runtime::schema_sql` lists those that are needed",
         ),
@@ -239,6 +240,11 @@ fn diagnose(error: &sqlx::Error) -> (StoreErrorKind, &'static str) {
             "the tables are missing or of another version: start one worker with `migrate(true)`",
         ),
         1049 => (StoreErrorKind::Unavailable, "create the database first"),
+        // Also where there is no such database, for who may not know that.
+        1044 => (
+            StoreErrorKind::Unavailable,
+            "check the database's name in the URL, and that the user has grants on it",
+        ),
         1045 | 1698 => (
             StoreErrorKind::Unavailable,
             "check user and password in the URL",
@@ -246,6 +252,10 @@ fn diagnose(error: &sqlx::Error) -> (StoreErrorKind, &'static str) {
         1040 | 1203 | 1226 => (
             StoreErrorKind::Unavailable,
             "the server's max_connections is used up; a worker needs up to seven connections",
+        ),
+        1461 => (
+            StoreErrorKind::Unavailable,
+            "the server's max_prepared_stmt_count is used up; a worker prepares up to 840 statements",
         ),
         // Shutting down, killed, gone, closed for idleness.
         1053 | 1077 | 1079 | 1152 | 1158..=1161 | 1184 | 1317 | 1927 | 4031 | 2006 | 2013 => {

@@ -255,49 +255,9 @@ impl Statements {
             .await?;
         self.by_ids(tx, &self.drop_beats, &stray).await
     }
-
-    /// Names of which there is no row. It waits where somebody else makes the same one in an open transaction.
-    async fn make_new(
-        &self,
-        tx: &mut MySqlConnection,
-        tries: &[Try<'_>],
-        missing: &[String],
-        answer: &mut Answer,
-    ) -> Result<(), sqlx::Error> {
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let wanted = tries.iter().map(|(wanted, _)| *wanted);
-        let mut missing: Vec<&Acquire> = wanted
-            .filter(|wanted| missing.contains(&wanted.name))
-            .collect();
-        // In an order that all callers share: then none waits for another in a circle.
-        missing.sort_by_key(|wanted| &wanted.name);
-        let next = self.next_fence(tx, missing.len()).await?;
-        let rows = missing
-            .iter()
-            .zip(next..)
-            .map(|(wanted, fence)| written(None, wanted, fence));
-        let rows = serde_json::Value::from(rows.collect::<Vec<_>>()).to_string();
-        sqlx::query(&self.acquire_new)
-            .bind(&rows)
-            .execute(&mut *tx)
-            .await?;
-        let made: Vec<(i64, String, i64)> = sqlx::query_as(&self.acquired)
-            .bind(&rows)
-            .fetch_all(&mut *tx)
-            .await?;
-        for (job, name, fence) in made {
-            if let Some(wanted) = missing.iter().find(|wanted| wanted.name == name) {
-                let owner = wanted.owner.clone();
-                answer.granted.insert(name, LeaseKey { job, fence, owner });
-            }
-        }
-        Ok(())
-    }
 }
 
-fn written(id: Option<i64>, wanted: &Acquire, fence: i64) -> serde_json::Value {
+pub(super) fn written(id: Option<i64>, wanted: &Acquire, fence: i64) -> serde_json::Value {
     json!([
         id,
         wanted.owner.as_str(),

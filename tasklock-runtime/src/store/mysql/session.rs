@@ -34,7 +34,7 @@ impl Use {
 
 impl Server {
     /// Each statement outside a transaction commits by itself; a COMMIT begins no other transaction and ends no session; updates
-    /// need no index that the server approves of; an answer has all its rows; `IS NULL` means that, and duplicates are looked for. A worker
+    /// need no index that the server approves of; an answer has all its rows, however long it takes on MariaDB; transactions write; `IS NULL` means that, and duplicates are looked for. A worker
     /// that is stopped, or cut off, in the midst of a transaction holds its locks for no longer than MariaDB is told to wait for it.
     pub(super) async fn prepare(
         self,
@@ -47,8 +47,10 @@ impl Server {
              sql_select_limit = 18446744073709551615, sql_auto_is_null = 0, unique_checks = 1, innodb_lock_wait_timeout = {patience}, wait_timeout = GREATEST(@@SESSION.wait_timeout, {IDLE})"
         );
         if self == Self::MariaDb {
-            sql += &format!(", idle_transaction_timeout = {IDLE_TRANSACTION}");
+            sql +=
+                &format!(", idle_transaction_timeout = {IDLE_TRANSACTION}, max_statement_time = 0");
         }
+        sql += "; SET SESSION TRANSACTION READ WRITE";
         connection
             .execute(sqlx::raw_sql(sqlx::AssertSqlSafe(sql)))
             .await

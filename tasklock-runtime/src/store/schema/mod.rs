@@ -40,7 +40,7 @@ pub enum Dialect {
     Sqlite,
     /// MariaDB, 10.6 or newer.
     MariaDb,
-    /// MySQL, 8.0 or newer. Not tested.
+    /// MySQL, 8.0 or newer, and not MariaDB. Not tested.
     MySql,
 }
 

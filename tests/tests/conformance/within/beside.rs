@@ -83,11 +83,19 @@ pub(crate) async fn a_key_whose_job_has_ended_is_free(world: &World) {
     let store = world.store().await;
     for begin in begins(&sql) {
         for kept in [Some(LONG), None] {
-            let jobs: Vec<NewJob> = vec![with_key(begin, "key"), with_key(begin, "other")];
+            let mut jobs: Vec<NewJob> = vec![with_key(begin, "key"), with_key(begin, "other")];
             let first = enqueue(&*store, jobs[0].clone()).await;
             let run = claim(&*store, &[begin], LONG, 1).await.claims.remove(0);
             assert_eq!(run.key.job, first.id());
-            let before = Box::pin(finish(&*store, then(&run.key, Then::Done(kept))));
+            // Where others' keys are in the way, what was written is looked up, and the snapshot is in the way of that.
+            let late = world.is_mysql().then(|| with_key(begin, "late"));
+            jobs.extend(late.clone());
+            let before = Box::pin(async {
+                finish(&*store, then(&run.key, Then::Done(kept))).await;
+                if let Some(late) = late {
+                    enqueue(&*store, late).await;
+                }
+            });
             let steps: [super::Meanwhile<'_>; 2] = [before, nothing()];
             let enqueued = sql
                 .within(begin, &*store.insertion(), &jobs, steps, Committed)
@@ -103,10 +111,9 @@ pub(crate) async fn a_key_whose_job_has_ended_is_free(world: &World) {
                 }
                 enqueued => enqueued.unwrap(),
             };
-            assert!(
-                enqueued.iter().all(|job| job.is_new()),
-                "{begin}: {enqueued:?}"
-            );
+            let (ours, late) = enqueued.split_at(2);
+            let told = ours.iter().all(|job| job.is_new()) && !late.iter().any(|job| job.is_new());
+            assert!(told, "{begin}: {enqueued:?}");
             for claim in claim(&*store, &[begin], LONG, 9).await.claims {
                 finish(&*store, then(&claim.key, Then::Done(Some(Duration::ZERO)))).await;
             }

@@ -93,6 +93,7 @@ statements! {
     lock_names: named::LOCK_NAMES,
     acquire: named::ACQUIRE,
     acquire_new: named::ACQUIRE_NEW,
+    new_name: named::NEW_NAME,
     acquired: named::ACQUIRED,
     next_fences: named::NEXT_FENCES,
     spent_fences: named::SPENT_FENCES,

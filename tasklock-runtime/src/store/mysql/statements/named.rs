@@ -32,12 +32,15 @@ UPDATE {acquires} STRAIGHT_JOIN {p}job j FORCE INDEX (PRIMARY) ON j.id = e.id
 SET j.state = 'running', j.lock_owner = e.owner, j.lock_worker = e.worker, j.lock_until = {now} + e.ttl,
     j.fence = e.fence, j.attempt = 1, j.crashes = 0, j.claimed_at = {now}, j.cancelled_at = NULL, j.prune_at = NULL";
 
-/// As above. Of a name that another one has just made nothing is written.
+/// And so many new names, of which nothing is written where another one has just made it.
 pub(super) const ACQUIRE_NEW: &str = "
 INSERT IGNORE INTO {p}job (task, unique_key, state, lock_owner, lock_worker, lock_until, fence, attempt, claimed_at, created_at)
-SELECT '{leases}', e.name, 'running', e.owner, e.worker, {now} + e.ttl, e.fence, 1, {now}, {now} FROM {acquires}";
+VALUES ";
 
-/// ?1 as above. What was written of it: an owner is fresh for each acquisition.
+/// So many times in one statement: name, owner, worker, ttl in µs, fence.
+pub(super) const NEW_NAME: &str = "('{leases}', ?, 'running', ?, ?, {now} + ?, ?, 1, {now}, {now})";
+
+/// ?1 as for `ACQUIRE`. What was written of it: an owner is fresh for each acquisition.
 pub(super) const ACQUIRED: &str = "
 SELECT j.id, j.unique_key AS name, j.fence FROM {acquires} STRAIGHT_JOIN {p}job j FORCE INDEX ({p}job_key)
     ON j.task = '{leases}' AND j.live_key = e.name AND j.lock_owner = e.owner";
