@@ -22,6 +22,7 @@ MOST_OF_THE_MACRO = 1.15
 RUNTIME = f'tasklock-runtime = {{ path = "{ROOT}/tasklock-runtime", default-features = false }}'
 
 HEAD = """\
+#![allow(unused_imports)]
 use tasklock_runtime::{LeaseContext, TaskResult};
 
 pub fn edited() -> u32 {
